@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+
+/** esbuild bundles `.lua` files as text; the tests load them the same way. */
+const luaAsText = {
+  name: 'lua-as-text',
+  load(id: string) {
+    return id.endsWith('.lua') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined;
+  },
+};
+
+const project = (name: string, globalSetup: string[] = []) => ({
+  plugins: [luaAsText],
+  test: { name, root: '.', include: [`test/${name}/**/*.test.ts`], globalSetup, testTimeout: 120_000, hookTimeout: 120_000 },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit'),
+      project('lua', ['test/support/shared-redis.ts']),
+      project('infra'),
+      project('integration', ['test/support/shared-redis.ts']),
+    ],
+  },
+});
