@@ -1,0 +1,232 @@
+/**
+ * What the model of a queue knows: plain values, no clock and no identities of its own. Times are milliseconds on the
+ * clock that the caller passes in, names of jobs and leases come from the caller too, so that a model and a Redis can be
+ * led through the same history.
+ */
+
+export interface Limits {
+  /** Relative share of service, > 0. */
+  readonly weight: number;
+  /** Most jobs waiting (ready and delayed) that an enqueue may lead to. */
+  readonly maxDepth: number;
+  /** Most lanes that the tenant's visits in flight may hold together; 0 = it is not served. */
+  readonly maxConcurrency: number;
+}
+
+export interface ModelConfig {
+  readonly version: number;
+  readonly plans: Readonly<Record<string, Limits>>;
+  readonly defaultPlan: string;
+  readonly quantum: number;
+  readonly capacity: number;
+  readonly visitConcurrency: number;
+  readonly maxVisitMs: number;
+  readonly spreadMs: number;
+  readonly leaseMs: number;
+  readonly openMs: number;
+  readonly unopenedLimit: number;
+  readonly deadLetters: number;
+  readonly idempotencyMs: number;
+  readonly purgeMs: number;
+}
+
+export interface TenantRecord {
+  readonly plan?: string | undefined;
+  readonly weight?: number | undefined;
+  readonly maxDepth?: number | undefined;
+  readonly maxConcurrency?: number | undefined;
+}
+
+export interface ModelJob {
+  readonly id: string;
+  readonly cost: number;
+  readonly route: number;
+  readonly maxAttempts: number;
+  /** Size of the body, for the bound on a visit's bytes. */
+  readonly bytes: number;
+  readonly enqueuedAtMs: number;
+  /** Its place among all that were pushed; a delayed job gets a new one when it becomes ready. */
+  sequence: number;
+  attempts: number;
+  readySinceMs: number;
+  /** It was in a visit that died, and is visited without company since. */
+  alone: boolean;
+  /** It failed before: when it is due it goes before the backlog. */
+  retry: boolean;
+}
+
+export interface DelayedJob {
+  readonly dueMs: number;
+  readonly job: ModelJob;
+}
+
+export interface ModelTenant {
+  readonly name: string;
+  /** First in, first out. */
+  readonly ready: ModelJob[];
+  /** What came back, by sequence; served before `ready`. */
+  readonly returned: ModelJob[];
+  /** By due time, then sequence. */
+  readonly delayed: DelayedJob[];
+  /** Newest first. */
+  readonly dead: ModelJob[];
+  turn: number;
+  /** The busy period that `turn` belongs to. */
+  epoch: number;
+  /** Sequence of its latest entry or visit while it is in the rotation, else 0. */
+  position: number;
+  /** The weight its turn was last reckoned with; null before the first enqueue. */
+  weight: number | null;
+  paused: boolean;
+  /** At maxConcurrency, as of the last look. */
+  capped: boolean;
+  backoffUntilMs: number | null;
+  lookAgainAtMs: number | null;
+  claimPlan: string | undefined;
+  record: TenantRecord;
+  /** Invokes refused in a row. */
+  refused: number;
+  p95Ms: number | null;
+  meanMs: number | null;
+  workedMs: number;
+  served: number;
+  done: number;
+  failed: number;
+  enqueued: number;
+  purgeAtMs: number | null;
+}
+
+export interface ModelLease {
+  readonly leaseId: string;
+  readonly token: string;
+  readonly tenant: string;
+  /** Weight and busy period of the charge, for a refund. */
+  readonly weight: number;
+  readonly epoch: number;
+  readonly lanes: number;
+  /** 1 for the lease's first visit. */
+  readonly visit: number;
+  /** By index; a settled job leaves null. */
+  readonly jobs: (ModelJob | null)[];
+  /** Who opened it; null = unopened. */
+  nonce: string | null;
+  /** When it lapses (unopened) or expires (opened). */
+  endsAtMs: number;
+}
+
+export interface OnceAnswer {
+  readonly digest: string;
+  readonly ids: string[];
+  readonly depth: number;
+  readonly expiresAtMs: number;
+}
+
+export interface Model {
+  config: ModelConfig;
+  paused: boolean;
+  virtualClock: number;
+  epoch: number;
+  sequence: number;
+  readonly tenants: Map<string, ModelTenant>;
+  readonly leases: Map<string, ModelLease>;
+  /** Answers to enqueues that may be asked again, by tenant and key. */
+  readonly once: Map<string, Map<string, OnceAnswer>>;
+  readonly counted: {
+    enqueued: number;
+    served: number;
+    done: number;
+    failed: number;
+    died: number;
+    dropped: number;
+    late: number;
+    crashed: number;
+    lapsed: number;
+  };
+}
+
+export function createModel(config: ModelConfig): Model {
+  return {
+    config,
+    paused: false,
+    virtualClock: 0,
+    epoch: 1,
+    sequence: 0,
+    tenants: new Map(),
+    leases: new Map(),
+    once: new Map(),
+    counted: { enqueued: 0, served: 0, done: 0, failed: 0, died: 0, dropped: 0, late: 0, crashed: 0, lapsed: 0 },
+  };
+}
+
+/** The tenant's state, made when it is met for the first time. */
+export function tenantOf(model: Model, name: string): ModelTenant {
+  const known = model.tenants.get(name);
+  if (known) return known;
+  const tenant: ModelTenant = {
+    name,
+    ready: [],
+    returned: [],
+    delayed: [],
+    dead: [],
+    turn: 0,
+    epoch: 0,
+    position: 0,
+    weight: null,
+    paused: false,
+    capped: false,
+    backoffUntilMs: null,
+    lookAgainAtMs: null,
+    claimPlan: undefined,
+    record: {},
+    refused: 0,
+    p95Ms: null,
+    meanMs: null,
+    workedMs: 0,
+    served: 0,
+    done: 0,
+    failed: 0,
+    enqueued: 0,
+    purgeAtMs: null,
+  };
+  model.tenants.set(name, tenant);
+  return tenant;
+}
+
+export function readyCount(tenant: ModelTenant): number {
+  return tenant.ready.length + tenant.returned.length;
+}
+
+/** Jobs waiting: ready and delayed. */
+export function depthOf(tenant: ModelTenant): number {
+  return readyCount(tenant) + tenant.delayed.length;
+}
+
+export function leasesOf(model: Model, tenant: ModelTenant): ModelLease[] {
+  return [...model.leases.values()].filter((lease) => lease.tenant === tenant.name);
+}
+
+export function lanesOf(model: Model, tenant: ModelTenant): number {
+  return leasesOf(model, tenant).reduce((sum, lease) => sum + lease.lanes, 0);
+}
+
+export function flightOf(model: Model, tenant: ModelTenant): number {
+  return leasesOf(model, tenant).reduce((sum, lease) => sum + unsettled(lease).length, 0);
+}
+
+/** Jobs of the visit without a result, in index order. */
+export function unsettled(lease: ModelLease): ModelJob[] {
+  return lease.jobs.filter((job) => job !== null);
+}
+
+/** The limits in force: an override, else those of the first plan that the configuration knows. */
+export function limitsOf(config: ModelConfig, tenant: Pick<ModelTenant, 'record' | 'claimPlan'>): Limits {
+  const { record, claimPlan } = tenant;
+  const known = [record.plan, claimPlan, config.defaultPlan].find((plan) => plan !== undefined && plan in config.plans);
+  const plan = config.plans[known ?? ''];
+  if (!plan) throw new RangeError(`The default plan ${config.defaultPlan} is not among the plans of the configuration`);
+  return {
+    weight: record.weight ?? plan.weight,
+    maxDepth: record.maxDepth ?? plan.maxDepth,
+    maxConcurrency: record.maxConcurrency ?? plan.maxConcurrency,
+  };
+}

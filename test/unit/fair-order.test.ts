@@ -1,0 +1,307 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { rotationOf, turnOf } from '../../functions/lib/domain/model/order.ts';
+import { lanesOf, limitsOf, readyCount, tenantOf } from '../../functions/lib/domain/model/state.ts';
+import { purge, setPaused, subscribe } from '../../functions/lib/domain/model/upkeep.ts';
+import { ModelQueue } from '../support/model-queue.ts';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+const MAX_COST = 7.5;
+const ROUNDING = 1e-6;
+
+const name = fc.constantFrom(...NAMES);
+const weight = fc.oneof(fc.double({ min: 0.1, max: 50, noNaN: true }), fc.constantFrom(0.1, 1, 3, 8, 50));
+const costs = fc.array(fc.oneof(fc.constant(1), fc.double({ min: 0.01, max: MAX_COST, noNaN: true })), {
+  minLength: 1,
+  maxLength: 40,
+});
+const durationMs = fc.oneof(fc.constantFrom(0, 40, 6_000), fc.integer({ min: 1, max: 3_000 }));
+const pick = fc.nat({ max: 1_000 });
+
+type Step =
+  | { step: 'enqueue'; tenant: string; costs: number[] }
+  | { step: 'claim'; max: number }
+  | { step: 'end'; pick: number; durationMs: number; started: number; claimNext: boolean }
+  | { step: 'weight'; tenant: string; weight: number }
+  | { step: 'pause' | 'resume' | 'drop'; tenant: string };
+
+const enqueueStep = fc.record({ step: fc.constant('enqueue' as const), tenant: name, costs });
+const claimStep = fc.record({ step: fc.constant('claim' as const), max: fc.integer({ min: 1, max: 4 }) });
+const endStep = (started: fc.Arbitrary<number>) =>
+  fc.record({ step: fc.constant('end' as const), pick, durationMs, started, claimNext: fc.boolean() });
+const weightStep = fc.record({ step: fc.constant('weight' as const), tenant: name, weight });
+const switchStep = fc.record({
+  step: fc.constantFrom('pause' as const, 'resume' as const, 'drop' as const),
+  tenant: name,
+});
+const whole = fc.constant(1_000);
+
+/** Enough that it stays backlogged until it is topped up again. */
+const BACKLOG = 1_000;
+
+function run(queue: ModelQueue, step: Step): void {
+  const { model, nowMs } = queue;
+  switch (step.step) {
+    case 'enqueue':
+      queue.enqueue(step.tenant, step.costs);
+      return;
+    case 'claim':
+      queue.claim(step.max);
+      return;
+    case 'end': {
+      const leases = [...model.leases.values()];
+      const lease = leases[step.pick % Math.max(1, leases.length)];
+      if (lease) queue.end(lease, step);
+      return;
+    }
+    case 'weight':
+      subscribe(model, step.tenant, { weight: step.weight, maxConcurrency: BACKLOG }, nowMs);
+      return;
+    case 'pause':
+    case 'resume':
+      setPaused(model, step.tenant, step.step === 'pause', nowMs);
+      return;
+    case 'drop':
+      purge(model, step.tenant, 'jobs', nowMs);
+      return;
+    default:
+      step satisfies never;
+  }
+}
+
+/** Jobs of a cost that differs by tenant, so that shares of jobs and of cost are not the same. */
+function fill(queue: ModelQueue, tenant: string): void {
+  const missing = BACKLOG - readyCount(tenantOf(queue.model, tenant));
+  const cost = [1, MAX_COST, 0.3, 2.5, 0.7][NAMES.indexOf(tenant)] ?? 1;
+  if (missing <= BACKLOG / 2) return;
+  queue.enqueue(
+    tenant,
+    Array.from({ length: missing }, (_, index) => (index % 9 === 8 ? 1 : cost)),
+  );
+}
+
+/** c of the theorem: quantum + largest cost ÷ weight. */
+function reach(queue: ModelQueue, tenant: string): number {
+  const { config } = queue.model;
+  return config.quantum + MAX_COST / limitsOf(config, tenantOf(queue.model, tenant)).weight;
+}
+
+function start(weights: readonly number[], backlogged: readonly string[], capacity: number): ModelQueue {
+  const queue = new ModelQueue({ capacity });
+  for (const [index, tenant] of NAMES.entries()) {
+    run(queue, { step: 'weight', tenant, weight: weights[index] ?? 1 });
+  }
+  for (const tenant of backlogged) fill(queue, tenant);
+  return queue;
+}
+
+const weights = fc.array(weight, { minLength: NAMES.length, maxLength: NAMES.length });
+const capacity = fc.constantFrom(1, 2, 5, 40);
+const steps = (...kinds: fc.Arbitrary<Step>[]) => fc.array(fc.oneof(...kinds), { minLength: 60, maxLength: 200 });
+
+describe('the fair order', () => {
+  test('keeps the service per weight of backlogged tenants within c₁ + c₂ over any interval', () => {
+    const other = fc
+      .oneof(switchStep, weightStep)
+      .map((step) => ({ ...step, tenant: step.tenant > 'c' ? step.tenant : 'e' }));
+    const list = steps(
+      claimStep,
+      claimStep,
+      endStep(whole),
+      endStep(fc.nat({ max: 9 })),
+      enqueueStep,
+      other,
+      weightStep,
+    );
+    fc.assert(
+      fc.property(weights, capacity, list, (given, slots, played) => {
+        const backlogged = ['a', 'b', 'c'];
+        const queue = start(given, backlogged, slots);
+        const pairs = [
+          ['a', 'b'],
+          ['a', 'c'],
+          ['b', 'c'],
+        ].map(([one = '', two = '']) => ({ one, two, low: 0, high: 0, fresh: true }));
+        for (const step of played) {
+          for (const tenant of backlogged) fill(queue, tenant);
+          run(queue, step);
+          for (const pair of pairs) {
+            // A change of its weight begins a new interval: what was given before was measured by another yardstick.
+            if (step.step === 'weight' && [pair.one, pair.two].includes(step.tenant)) pair.fresh = true;
+            // A refund leaves a tenant behind the clock and a lower weight far ahead of it, both by intent, until the
+            // clock and the tenant have met again.
+            const apart = [pair.one, pair.two].some((tenant) => {
+              const ahead = turnOf(queue.model, tenantOf(queue.model, tenant)) - queue.model.virtualClock;
+              return ahead < -ROUNDING || ahead > reach(queue, tenant) + ROUNDING;
+            });
+            if (apart) continue;
+            const lead = (queue.service.get(pair.one) ?? 0) - (queue.service.get(pair.two) ?? 0);
+            if (pair.fresh) Object.assign(pair, { low: lead, high: lead, fresh: false });
+            pair.low = Math.min(pair.low, lead);
+            pair.high = Math.max(pair.high, lead);
+            expect(pair.high - pair.low).toBeLessThanOrEqual(
+              reach(queue, pair.one) + reach(queue, pair.two) + ROUNDING,
+            );
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('from a common start, keeps backlogged tenants within the larger of their c at every job', () => {
+    fc.assert(
+      fc.property(weights, capacity, steps(claimStep, endStep(whole)), (given, slots, played) => {
+        const queue = start(given, NAMES, slots);
+        for (const step of played) {
+          for (const tenant of NAMES) fill(queue, tenant);
+          run(queue, step);
+          for (const one of NAMES) {
+            for (const two of NAMES) {
+              const lead = (queue.service.get(one) ?? 0) - (queue.service.get(two) ?? 0);
+              expect(lead).toBeLessThanOrEqual(Math.max(reach(queue, one), reach(queue, two)) + ROUNDING);
+            }
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('gives nothing for draining and coming back, or for being paused and resumed', () => {
+    const list = steps(claimStep, claimStep, endStep(whole), endStep(whole), enqueueStep, switchStep).map((played) =>
+      played.filter((step) => !('tenant' in step) || step.tenant !== 'a'),
+    );
+    fc.assert(
+      fc.property(weights, capacity, list, (given, slots, played) => {
+        const queue = start(given, ['a'], slots);
+        const lowest = new Map<string, number>();
+        for (const step of played) {
+          fill(queue, 'a');
+          run(queue, step);
+          for (const tenant of NAMES.slice(1)) {
+            const lead = (queue.service.get(tenant) ?? 0) - (queue.service.get('a') ?? 0);
+            lowest.set(tenant, Math.min(lowest.get(tenant) ?? 0, lead));
+            const gained = lead - (lowest.get(tenant) ?? 0);
+            expect(gained).toBeLessThanOrEqual(reach(queue, 'a') + reach(queue, tenant) + ROUNDING);
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('gives nothing for leaving the rotation after every visit', () => {
+    const queue = new ModelQueue({ capacity: 1 });
+    for (const tenant of ['steady', 'hopping'])
+      queue.enqueue(
+        tenant,
+        Array.from({ length: 2_000 }, () => 1),
+      );
+    for (let visit = 0; visit < 500; visit++) {
+      for (const lease of queue.claim(1)) queue.end(lease);
+      for (const paused of [true, false]) setPaused(queue.model, 'hopping', paused, queue.nowMs);
+    }
+    const [steady = 0, hopping = 0] = ['steady', 'hopping'].map((tenant) => queue.service.get(tenant) ?? 0);
+    expect(hopping).toBeGreaterThan(900);
+    expect(Math.abs(hopping - steady)).toBeLessThanOrEqual(10);
+  });
+
+  test('lets a tenant that enters with nothing to its account wait for at most one visit of every other', () => {
+    const list = steps(claimStep, claimStep, endStep(whole), endStep(whole), enqueueStep, switchStep);
+    fc.assert(
+      fc.property(weights, capacity, list, (given, slots, played) => {
+        const queue = start(given, NAMES, slots);
+        const { model } = queue;
+        const waiting = new Map<string, Map<string, number>>();
+        const visited = (tenant: string) => {
+          waiting.delete(tenant);
+          for (const seen of waiting.values()) {
+            seen.set(tenant, (seen.get(tenant) ?? 0) + 1);
+            expect(seen.get(tenant)).toBeLessThanOrEqual(1);
+          }
+        };
+        for (const step of played) {
+          const before = new Set(rotationOf(model).map((tenant) => tenant.name));
+          const newcomer = 'tenant' in step ? turnOf(model, tenantOf(model, step.tenant)) <= model.virtualClock : false;
+          if (step.step === 'claim') {
+            for (let visit = 0; visit < step.max; visit++) for (const lease of queue.claim(1)) visited(lease.tenant);
+          } else if (step.step === 'end') run(queue, { ...step, claimNext: false });
+          else run(queue, step);
+          for (const tenant of NAMES) {
+            const inside = tenantOf(model, tenant).position > 0;
+            if (!inside) waiting.delete(tenant);
+            if (inside && !before.has(tenant) && newcomer && step.step !== 'claim') waiting.set(tenant, new Map());
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('leaves no slot free while a tenant could be served', () => {
+    const list = steps(claimStep, endStep(whole), endStep(fc.nat({ max: 9 })), enqueueStep, weightStep, switchStep);
+    fc.assert(
+      fc.property(weights, capacity, list, (given, slots, played) => {
+        const queue = start(given, ['a'], slots);
+        const { model } = queue;
+        for (const step of played) {
+          run(queue, step);
+          queue.claim(50);
+          const idle = [...model.tenants.values()].filter(
+            (tenant) =>
+              readyCount(tenant) > 0 &&
+              !tenant.paused &&
+              lanesOf(model, tenant) < limitsOf(model.config, tenant).maxConcurrency,
+          );
+          expect(idle.length === 0 || model.leases.size === slots).toBe(true);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('serves equal turns first come, first served, under an endless stream of lower names', () => {
+    const queue = new ModelQueue({ capacity: 1 });
+    const order: string[] = [];
+    queue.enqueue('middle', [1]);
+    queue.enqueue('zzz', [1]);
+    for (let step = 0; step < 50; step++) {
+      queue.enqueue(`a${String(1_000 - step)}`, [1]);
+      const [lease] = queue.claim(1);
+      if (!lease) throw new Error('nothing to claim');
+      order.push(lease.tenant);
+      queue.end(lease);
+    }
+    expect(order.slice(0, 4)).toEqual(['middle', 'zzz', 'a1000', 'a999']);
+    expect(order).toHaveLength(50);
+  });
+
+  test.each([1, 5, 40])('shares 8:3:1 from the first job with %i visits at once', (slots) => {
+    const queue = new ModelQueue({ capacity: slots });
+    const plans = { enterprise: 8, growth: 3, free: 1 };
+    for (const plan of Object.keys(plans))
+      queue.enqueue(
+        plan,
+        Array.from({ length: 8_000 }, () => 1),
+        plan,
+      );
+    let total = 0;
+    for (let round = 0; total < 6_000 && round < 20_000; round++) {
+      for (const lease of queue.claim(50)) total += lease.jobs.length;
+      const leases = [...queue.model.leases.values()];
+      const lease = leases[(round * 7) % leases.length];
+      // Now and then a visit yields after its first job.
+      if (lease) {
+        const started = round % 10 === 0 ? 1 : lease.jobs.length;
+        total -= lease.jobs.length - started;
+        queue.end(lease, { started, durationMs: 40 + (round % 13) });
+      }
+    }
+    expect(total).toBeGreaterThanOrEqual(6_000);
+    for (const [plan, share] of Object.entries(plans)) {
+      const got = (queue.service.get(plan) ?? 0) * share;
+      expect(Math.abs(got / ((total * share) / 12) - 1), `${plan} got ${got} of ${total}`).toBeLessThan(0.02);
+    }
+  });
+});
