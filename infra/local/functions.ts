@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Assembly } from './assembly.ts';
 import type { FunctionSpec } from './environment.ts';
-import { isObject, type Resource, type Template, textOf } from './template.ts';
+import { isObject, type Resource, type Template } from './template.ts';
 
 /** A function of the template with what the Lambda service holds about it. */
 export interface DeclaredFunction extends FunctionSpec {
@@ -25,8 +25,7 @@ const DEFAULT_EVENTS = { maximumAgeMs: 6 * 3_600_000, maximumRetries: 2 };
 export function readFunctions(template: Template, assembly: Assembly): DeclaredFunction[] {
   const eventConfigs = template.resources('AWS::Lambda::EventInvokeConfig');
   return template.resources('AWS::Lambda::Function').map((resource) => {
-    const { id, properties } = resource;
-    const name = textOf(properties.FunctionName ?? id);
+    const { id, name, properties } = resource;
     const { region, accountId } = template.deployment;
     const config = eventConfigs.find(({ properties: { FunctionName } }) => FunctionName === name)?.properties;
     const taskRoot = bundleOf(resource, assembly);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type Template, textOf } from './template.ts';
+import { isObject, type JsonObject, type Template } from './template.ts';
 
 /** Who may invoke what, by the template's roles (identity side) and Lambda permissions (resource side). */
 export interface Permissions {
@@ -14,10 +14,9 @@ export function readPermissions(template: Template): Permissions {
     const list: unknown = isObject(policy) ? policy.Statement : [];
     statements.set(role, [...(statements.get(role) ?? []), ...(Array.isArray(list) ? list : [list]).filter(isObject)]);
   };
-  for (const { id, properties } of template.resources('AWS::IAM::Role')) {
+  for (const { name, properties } of template.resources('AWS::IAM::Role')) {
     const policies: unknown[] = Array.isArray(properties.Policies) ? properties.Policies : [];
-    for (const policy of policies)
-      add(textOf(properties.RoleName ?? id), isObject(policy) ? policy.PolicyDocument : {});
+    for (const policy of policies) add(name, isObject(policy) ? policy.PolicyDocument : {});
   }
   for (const type of ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']) {
     for (const { properties } of template.resources(type)) {

@@ -40,6 +40,7 @@ export class Pool {
   readonly #waiting: Waiting[] = [];
   readonly #initialising = new Set<Environment>();
   readonly #reaper: NodeJS.Timeout;
+  readonly #warming = new Map<Environment, (initError: InvocationResult | undefined) => void>();
   #active = 0;
   /** Starts that wait for the gate. */
   #queued = 0;
@@ -75,9 +76,24 @@ export class Pool {
     return answer.finally(() => this.#active--);
   }
 
+  /** Starts one environment ahead of any invocation. Resolves with what its init failed with, or undefined. */
+  warm(): Promise<InvocationResult | undefined> {
+    return new Promise((resolve) => this.#warming.set(this.#create(), resolve));
+  }
+
   /** The environment that has these credentials, or undefined. */
   find(accessKeyId: string): Environment | undefined {
     return this.environments.find((environment) => environment.accessKeyId === accessKeyId);
+  }
+
+  /** Ends up to `count` processes as `kill -9` does, those at work first; returns how many. */
+  async kill(count: number): Promise<number> {
+    const atWorkFirst = this.environments.toSorted(
+      (a, b) => Number(this.#idle.includes(a)) - Number(this.#idle.includes(b)),
+    );
+    const chosen = atWorkFirst.slice(0, count);
+    await Promise.all(chosen.map((environment) => environment.kill()));
+    return chosen.length;
   }
 
   /** Ends all processes; invocations under way are answered as crashes. */
@@ -109,14 +125,7 @@ export class Pool {
         releaseStart();
         return;
       }
-      const environment = new Environment(this.spec, {
-        onIdle: (idle) => this.#onIdle(idle),
-        onGone: (gone, initError) => this.#onGone(gone, initError),
-        onLog: (name, line) => this.#events.onLog(name, line),
-      });
-      this.#all.add(environment);
-      this.#initialising.add(environment);
-      void environment.start(this.#events.variables(this.spec.name));
+      this.#create();
     };
     if (startGate.free > 0) {
       startGate.free--;
@@ -126,8 +135,22 @@ export class Pool {
     }
   }
 
+  #create(): Environment {
+    const environment = new Environment(this.spec, {
+      onIdle: (idle) => this.#onIdle(idle),
+      onGone: (gone, initError) => this.#onGone(gone, initError),
+      onLog: (name, line) => this.#events.onLog(name, line),
+    });
+    this.#all.add(environment);
+    this.#initialising.add(environment);
+    void environment.start(this.#events.variables(this.spec.name));
+    return environment;
+  }
+
   #onIdle(environment: Environment): void {
-    if (this.#initialising.delete(environment)) releaseStart();
+    this.#initialised(environment);
+    this.#warming.get(environment)?.(undefined);
+    this.#warming.delete(environment);
     environment.idleSince = performance.now();
     this.#idle.push(environment);
     this.#hand();
@@ -135,11 +158,14 @@ export class Pool {
   }
 
   #onGone(environment: Environment, initError: InvocationResult | undefined): void {
-    if (this.#initialising.delete(environment)) releaseStart();
+    this.#initialised(environment);
+    const warmed = this.#warming.get(environment);
+    this.#warming.delete(environment);
     this.#all.delete(environment);
     const index = this.#idle.indexOf(environment);
     if (index >= 0) this.#idle.splice(index, 1);
-    if (initError) this.#waiting.shift()?.resolve({ result: initError, environment: undefined });
+    if (warmed) warmed(initError);
+    else if (initError) this.#waiting.shift()?.resolve({ result: initError, environment: undefined });
     if (this.#stopped) {
       const stopped: InvocationResult = {
         payload: JSON.stringify({ errorType: 'Runtime.ExitError', errorMessage: 'The local runner is stopping' }),
@@ -149,6 +175,11 @@ export class Pool {
       return;
     }
     this.#hand();
+  }
+
+  /** Frees the place in the gate that a start held; one that only warms never had a place. */
+  #initialised(environment: Environment): void {
+    if (this.#initialising.delete(environment) && !this.#warming.has(environment)) releaseStart();
   }
 
   #reap(): void {

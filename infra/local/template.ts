@@ -25,6 +25,8 @@ export interface Resource {
   /** Logical id. */
   id: string;
   type: string;
+  /** The name it was given, else one that stands for the name that CloudFormation would make up. */
+  name: string;
   /** With every intrinsic function resolved. */
   properties: JsonObject;
 }
@@ -75,7 +77,12 @@ export class Template {
   resource(id: string): Resource {
     const raw = this.#raw(id, id);
     const properties = this.#resolve(raw.Properties ?? {}, id);
-    return { id, type: String(raw.Type), properties: isObject(properties) ? properties : {} };
+    return {
+      id,
+      type: String(raw.Type),
+      name: this.#nameOf(id, id),
+      properties: isObject(properties) ? properties : {},
+    };
   }
 
   #raw(id: string, user: string): JsonObject {
@@ -208,8 +215,13 @@ export class Template {
   #nameOf(id: string, user: string): string {
     const raw = this.#raw(id, user);
     const property = NAME_PROPERTY[String(raw.Type)];
-    const name: unknown = property && isObject(raw.Properties) ? raw.Properties[property] : undefined;
-    return name === undefined ? id : String(this.#resolve(name, id));
+    const properties = isObject(raw.Properties) ? raw.Properties : {};
+    const name = textOf(this.#resolve(property && properties[property], id));
+    if (name || raw.Type !== 'AWS::Lambda::Function') return name || id;
+    // A logical id is long and ends in a hash; the log group says the same in words.
+    const logging = this.#resolve(properties.LoggingConfig, id);
+    const words = isObject(logging) ? textOf(logging.LogGroup).split('/').filter(Boolean).join('-') : '';
+    return words || id;
   }
 
   #attribute(id: string, attribute: string, user: string): string {
