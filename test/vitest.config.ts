@@ -11,7 +11,14 @@ const luaAsText = {
 
 const project = (name: string, globalSetup: string[] = []) => ({
   plugins: [luaAsText],
-  test: { name, root: '.', include: [`test/${name}/**/*.test.ts`], globalSetup, testTimeout: 120_000, hookTimeout: 120_000 },
+  test: {
+    name,
+    root: '.',
+    include: [`test/${name}/**/*.test.ts`],
+    globalSetup,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 });
 
 export default defineConfig({
