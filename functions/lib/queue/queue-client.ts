@@ -1,0 +1,83 @@
+import type { QueueConfig } from '../config/queue-config.ts';
+import type {
+  ClaimOutcome,
+  EnqueueOutcome,
+  ExtendOutcome,
+  JobResult,
+  Lease,
+  OpenOutcome,
+  PurgeReceipt,
+  QueueStats,
+  ReleaseOutcome,
+  SettleOutcome,
+  SubscribeOutcome,
+  TenantPage,
+  TenantView,
+  TickOutcome,
+} from '../domain/outcomes.ts';
+
+/** One job to enqueue, checked at the edge. */
+export interface NewJob {
+  readonly type: string;
+  /** JSON text. */
+  readonly payload: string;
+  readonly delayMs: number;
+  readonly cost: number;
+  readonly maxAttempts: number;
+  /** 0 = the queue's default. */
+  readonly timeoutSeconds: number;
+}
+
+export interface EnqueueRequest {
+  readonly tenant: string;
+  /** The plan of the authorizer's claim, if there is one. */
+  readonly claimPlan?: string | undefined;
+  /** The caller's idempotency key; without one the request is still safe to retry once, for a minute. */
+  readonly idempotencyKey?: string | undefined;
+  readonly jobs: readonly NewJob[];
+}
+
+/** A tenant's subscription record: billing's word. Absent means "as the plan says". */
+export interface SubscriptionRecord {
+  readonly plan?: string | undefined;
+  readonly weight?: number | undefined;
+  readonly maxDepth?: number | undefined;
+  readonly maxConcurrency?: number | undefined;
+}
+
+/** The queue as the functions see it: one method a script. Every method throws `QueueUnavailable` when Redis is away. */
+export interface QueueClient {
+  /** Writes the configuration unless a newer one is there; `kept` says that it was. */
+  configure(config: QueueConfig): Promise<'configured' | 'kept'>;
+  /** Admission and push in one step; retried once on a lost reply without admitting twice. */
+  enqueue(request: EnqueueRequest): Promise<EnqueueOutcome>;
+  /** Claims up to `max` (1–50) visits in the fair order. */
+  claim(max: number): Promise<ClaimOutcome>;
+  /** Opens a lease once; the same `nonce` again gets the same answer. */
+  open(lease: Lease, nonce: string): Promise<OpenOutcome>;
+  /** Renews an open lease for a full lease time. */
+  extend(lease: Lease): Promise<ExtendOutcome>;
+  /** Settles jobs of a visit; with `claimNext`, the end of the visit claims the next one under the same lease. */
+  settle(lease: Lease, results: readonly JobResult[], options: { claimNext: boolean }): Promise<SettleOutcome>;
+  /** Gives a whole unopened visit back after its invoke was refused. */
+  release(lease: Lease): Promise<ReleaseOutcome>;
+  /** Reaps, promotes, lets held tenants back and purges, a slice of each. */
+  tick(): Promise<TickOutcome>;
+  stats(): Promise<QueueStats>;
+  inspect(tenant: string): Promise<TenantView>;
+  /** Tenants with waiting jobs, deepest or longest waiting first. `limit` 1–1,000; `cursor` from the page before. */
+  list(sort: 'depth' | 'oldest', limit: number, cursor?: string): Promise<TenantPage>;
+  subscribe(tenant: string, record: SubscriptionRecord): Promise<SubscribeOutcome>;
+  pause(tenant: string): Promise<void>;
+  /** `dispatch` is true when the caller must invoke a dispatcher. */
+  resume(tenant: string): Promise<{ dispatch: boolean }>;
+  /** Removes everything of the tenant, or its waiting jobs only. */
+  purge(tenant: string, scope: 'everything' | 'jobs'): Promise<PurgeReceipt>;
+  /** Blocks on a connection of its own until a visit may be possible, or `timeoutMs` (≤ 5,000) have passed. */
+  waitForWake(timeoutMs: number): Promise<boolean>;
+  /** Renews this dispatcher's mark of life for 3 s. */
+  markDispatcher(): Promise<void>;
+  /** Takes the mark away, so that the next enqueue invokes a dispatcher. */
+  unmarkDispatcher(): Promise<void>;
+  close(): Promise<void>;
+}
