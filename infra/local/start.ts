@@ -54,7 +54,6 @@ async function start({ context, logs }: Options): Promise<void> {
   mkdirSync(CACHE_FOLDER, { recursive: true });
   const logFile = createWriteStream(join(CACHE_FOLDER, 'local.log'));
   const { REDIS_URL: redisUrl } = process.env;
-  const say = (line: string) => console.error(line);
   local = await startLocal({
     context,
     ...(redisUrl && { redisUrl }),
@@ -67,7 +66,7 @@ async function start({ context, logs }: Options): Promise<void> {
       if (logs) say(`${functionName} ${line}`);
     },
   });
-  sayWhoMayCall(local, say);
+  sayWhoMayCall(local);
   const authorization = local.routes.some((route) => route.authorization.type === 'jwt')
     ? ' -H "authorization: Bearer $TOKEN"'
     : '';
@@ -77,7 +76,7 @@ async function start({ context, logs }: Options): Promise<void> {
   );
 }
 
-function sayWhoMayCall({ routes }: Local, say: (line: string) => void): void {
+function sayWhoMayCall({ routes }: Local): void {
   if (routes.some(({ authorization }) => authorization.type === 'iam')) {
     say('The API takes every caller for a trusted IAM one: signatures are not checked on this machine.');
   }
@@ -85,6 +84,11 @@ function sayWhoMayCall({ routes }: Local, say: (line: string) => void): void {
     routes.flatMap(({ authorization }) => (authorization.type === 'jwt' ? authorization.issuer : [])),
   );
   for (const issuer of issuers) say(`The API checks the JWT of every caller against the keys of ${issuer}.`);
+}
+
+/** Standard output is for programs: it gets the ready line and the example. */
+function say(line: string): void {
+  console.error(line);
 }
 
 function addContext(text: string, context: Record<string, string>): Record<string, string> {
