@@ -1,0 +1,175 @@
+import type { Example } from './route.ts';
+
+const problem = (code: string, status: number, title: string, detail: string) => ({
+  type: `urn:rota:problem:${code}`,
+  title,
+  status,
+  detail,
+  requestId: 'DxT5vgKOoAMESVQ=',
+});
+
+const acme = {
+  tenant: 'acme',
+  plan: 'growth',
+  weight: 3,
+  limits: { maxDepth: 500_000, maxConcurrency: 50 },
+  record: { plan: 'growth', maxDepth: 500_000 },
+  paused: false,
+  depth: 399_120,
+  ready: 399_120,
+  delayed: 0,
+  inFlight: 480,
+  dead: 2,
+  oldestAgeSeconds: 41.3,
+  share: { realised: 0.71, entitled: 0.75, windowSeconds: 94.2 },
+  estimatedDrainSeconds: 1_663,
+  waiting: { because: 'turn', visitsAhead: 2, estimatedStartSeconds: 0.1 },
+  served: 880,
+  done: 390,
+  failed: 12,
+  enqueued: 400_000,
+};
+
+const idle = {
+  ...acme,
+  tenant: 'né:1|*%🐢',
+  plan: 'free',
+  weight: 1,
+  limits: { maxDepth: 5_000, maxConcurrency: 50 },
+  record: {},
+  depth: 0,
+  ready: 0,
+  inFlight: 0,
+  dead: 0,
+  oldestAgeSeconds: null,
+  share: { realised: null, entitled: 0, windowSeconds: 0 },
+  estimatedDrainSeconds: 0,
+  waiting: null,
+  served: 0,
+  done: 0,
+  failed: 0,
+  enqueued: 0,
+};
+
+const batch = {
+  tenant: 'acme',
+  jobs: [
+    { type: 'echo', payload: { invoice: 1234 } },
+    { type: 'sleep', payload: { ms: 50 }, delaySeconds: 2.5, cost: 2, maxAttempts: 3, timeoutSeconds: 10 },
+  ],
+};
+
+const admitted = { tenant: 'acme', jobs: [{ id: '0-1' }, { id: '0-2' }], depth: 2 };
+
+export const enqueueExamples: readonly Example[] = [
+  { name: 'admitted', body: batch, status: 202, answer: admitted },
+  { name: 'repeated', headers: { 'idempotency-key': 'import-2026-11-30' }, body: batch, status: 200, answer: admitted },
+  {
+    name: 'full',
+    body: batch,
+    status: 429,
+    answer: {
+      ...problem(
+        'tenant_full',
+        429,
+        'The tenant has no room for these jobs',
+        '2 jobs were given, and there is room for 1 of 5000; try again in 4 s.',
+      ),
+      tenant: 'acme',
+      depth: 4_999,
+      limit: 5_000,
+      room: 1,
+      estimatedDrainSeconds: 1_250,
+    },
+  },
+  {
+    name: 'unknown job type',
+    body: { tenant: 'acme', jobs: [{ type: 'ecoh', payload: null }] },
+    status: 422,
+    answer: {
+      ...problem(
+        'unknown_job_type',
+        422,
+        'There is no such job type',
+        'Known job types are echo, sleep, fail, webhook.',
+      ),
+      errors: [{ in: 'body', path: 'jobs[0].type', detail: 'given "ecoh", expected a known job type' }],
+      jobTypes: ['echo', 'sleep', 'fail', 'webhook'],
+    },
+  },
+];
+
+const path = { params: { tenant: 'acme' } };
+
+export const listExamples: readonly Example[] = [
+  {
+    name: 'longest waiting',
+    query: { sort: 'oldest', limit: '1' },
+    status: 200,
+    answer: { tenants: [acme], next: 'MQ' },
+  },
+];
+
+export const getExamples: readonly Example[] = [
+  { name: 'waiting', ...path, status: 200, answer: acme },
+  { name: 'never seen', params: { tenant: '~bsOpOjF8KiXwn5Ci' }, status: 200, answer: idle },
+];
+
+export const putExamples: readonly Example[] = [
+  { name: 'plan with an override', ...path, body: { plan: 'growth', maxDepth: 500_000 }, status: 200, answer: acme },
+  {
+    name: 'unknown plan',
+    ...path,
+    body: { plan: 'gold' },
+    status: 422,
+    answer: {
+      ...problem('unknown_plan', 422, 'There is no such plan', 'Known plans are enterprise, growth, free.'),
+      plans: ['enterprise', 'growth', 'free'],
+    },
+  },
+];
+
+export const pauseExamples: readonly Example[] = [
+  {
+    name: 'paused',
+    ...path,
+    status: 200,
+    answer: { ...acme, paused: true, waiting: { because: 'paused', visitsAhead: null, estimatedStartSeconds: null } },
+  },
+];
+
+export const deleteExamples: readonly Example[] = [
+  {
+    name: 'removed',
+    ...path,
+    status: 200,
+    answer: { tenant: 'acme', removed: { ready: 399_120, delayed: 0, inFlight: 480, dead: 2 } },
+  },
+];
+
+export const queueExamples: readonly Example[] = [
+  {
+    name: 'busy',
+    status: 200,
+    answer: {
+      queue: 'default',
+      paused: false,
+      capacity: 40,
+      visitsInFlight: 40,
+      visitsUnopened: 1,
+      waitingTenants: 3,
+      rotation: 2,
+      depth: 399_120,
+      ready: 399_120,
+      delayed: 0,
+      inFlight: 480,
+      dead: 2,
+      bytes: 41_508_480,
+      oldestAgeSeconds: 41.3,
+      servedPerSecond: 240,
+      estimatedDrainSeconds: 1_663,
+      dispatcherAlive: true,
+      totals: { enqueued: 400_000, served: 880, done: 390, failed: 12, died: 2, dropped: 0, late: 0 },
+    },
+  },
+];

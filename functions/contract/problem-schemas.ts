@@ -1,0 +1,103 @@
+import * as z from 'zod/mini';
+import { type ProblemCode, problems, problemType } from '../lib/domain/problems.ts';
+import type { Response } from './route.ts';
+import { count, documented, seconds } from './schemas.ts';
+
+const RETRY_AFTER = { 'Retry-After': 'Whole seconds after which trying again makes sense.' };
+
+/** The members of every problem document (RFC 9457) of these codes. */
+const members = (codes: readonly ProblemCode[]) => ({
+  type: z.enum(codes.map(problemType)),
+  title: z.string(),
+  status: z.literal([...new Set(codes.map((code) => problems[code].status))]),
+  detail: documented(z.string(), { description: 'What was given, what was expected, what to do.' }),
+  requestId: documented(z.string(), { description: 'Names the request in the logs.' }),
+});
+
+const fault = documented(
+  z.strictObject({
+    in: z.enum(['body', 'query', 'path', 'header']),
+    path: documented(z.string(), { description: 'As in `jobs[3].cost`; empty for the whole.' }),
+    detail: z.string(),
+  }),
+  { id: 'Fault' },
+);
+
+const faulty = {
+  errors: z.optional(documented(z.array(fault), { description: 'Every fault; the first 1,000 if there are more.' })),
+};
+
+const badRequest: Response = {
+  description: 'Not JSON, or faults; each is named with its place.',
+  schema: z.strictObject({ ...members(['malformed_body', 'invalid_request']), ...faulty }),
+};
+
+const tooLarge: Response = {
+  description: 'The request or a payload is too large. Above 10 MB the gateway answers, with `{"message"}`.',
+  schema: z.strictObject({ ...members(['too_large']), ...faulty }),
+};
+
+const mediaType: Response = {
+  description: 'The body is not declared as `application/json` in UTF-8.',
+  schema: z.strictObject(members(['unsupported_media_type'])),
+};
+
+const tenantForbidden: Response = {
+  description: 'The token names no tenant, or another one. Of the gateway itself: `{"message"}`.',
+  schema: z.strictObject(members(['tenant_forbidden'])),
+};
+
+const unknownPlan: Response = {
+  description: 'There is no such plan; the answer lists those there are.',
+  schema: z.strictObject({ ...members(['unknown_plan']), plans: z.array(z.string()) }),
+};
+
+const unknownName: Response = {
+  description:
+    'An unknown job type or plan, with a list of the known ones; or an idempotency key that came before with another body.',
+  schema: z.strictObject({
+    ...members(['unknown_job_type', 'unknown_plan', 'idempotency_key_reused']),
+    ...faulty,
+    jobTypes: z.optional(z.array(z.string())),
+    plans: z.optional(z.array(z.string())),
+  }),
+};
+
+const full: Response = {
+  description:
+    'The batch would pass the cap of the tenant; nothing was admitted. `batch_exceeds_limit`: it never fits, whatever is served meanwhile. Of the gateway itself, by throttling: `{"message"}` without `Retry-After`.',
+  headers: RETRY_AFTER,
+  schema: z.strictObject({
+    ...members(['tenant_full', 'batch_exceeds_limit']),
+    tenant: z.string(),
+    depth: count,
+    limit: count,
+    room: documented(count, { description: 'Jobs that would be admitted now.' }),
+    estimatedDrainSeconds: documented(z.nullable(seconds), {
+      description: 'When the waiting jobs will have been served; null when nothing was served lately.',
+    }),
+  }),
+};
+
+const internal: Response = {
+  description: 'A fault of this service.',
+  schema: z.strictObject(members(['internal'])),
+};
+
+const unavailable: Response = {
+  description:
+    'The queue cannot be reached, or takes no more jobs. Of the gateway itself: `{"message"}` without `Retry-After`.',
+  headers: RETRY_AFTER,
+  schema: z.strictObject(members(['unavailable'])),
+};
+
+/** What any call can be answered with. */
+export const anyCall = { 500: internal, 503: unavailable } as const;
+
+/** What a call that takes parameters can be answered with. */
+export const checkedCall = { 400: badRequest, ...anyCall } as const;
+
+/** What a call that takes a body can be answered with. */
+export const bodyCall = { ...checkedCall, 413: tooLarge, 415: mediaType } as const;
+
+export const refusals = { tenantForbidden, unknownPlan, unknownName, full } as const;

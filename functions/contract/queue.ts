@@ -1,0 +1,53 @@
+import * as z from 'zod/mini';
+import { queueExamples } from './examples.ts';
+import { anyCall } from './problem-schemas.ts';
+import { route } from './route.ts';
+import { count, documented, seconds } from './schemas.ts';
+
+const view = documented(
+  z.strictObject({
+    queue: z.string(),
+    paused: z.boolean(),
+    capacity: documented(count, { description: 'Visits that may be in flight at once.' }),
+    visitsInFlight: count,
+    visitsUnopened: documented(count, { description: 'Of these, visits whose invocation has not come yet.' }),
+    waitingTenants: count,
+    rotation: documented(count, { description: 'Tenants that can be served now.' }),
+    depth: documented(count, { description: 'Waiting jobs: ready and delayed.' }),
+    ready: count,
+    delayed: count,
+    inFlight: documented(count, { description: 'Jobs leased and not yet settled.' }),
+    dead: count,
+    bytes: documented(count, { description: 'Size of the job records.' }),
+    oldestAgeSeconds: z.nullable(seconds),
+    servedPerSecond: documented(z.nullable(z.number()), { description: 'Null when nothing was served lately.' }),
+    estimatedDrainSeconds: z.nullable(seconds),
+    dispatcherAlive: z.boolean(),
+    totals: documented(
+      z.strictObject({
+        enqueued: count,
+        served: count,
+        done: count,
+        failed: documented(count, { description: 'Runs that failed.' }),
+        died: documented(count, { description: 'Jobs that became dead letters.' }),
+        dropped: documented(count, { description: 'Dead letters dropped for newer ones.' }),
+        late: documented(count, { description: 'Results that came after their lease had ended, and changed nothing.' }),
+      }),
+      { description: 'Counted since the queue was made.' },
+    ),
+  }),
+  { id: 'Queue' },
+);
+
+export type QueueBody = z.output<typeof view>;
+
+export const getQueue = route({
+  operationId: 'getQueue',
+  method: 'GET',
+  path: '/v1/queue',
+  function: 'tenants',
+  access: 'operate',
+  summary: 'Show the queue as a whole',
+  responses: { 200: { description: 'The queue.', schema: view }, ...anyCall },
+  examples: queueExamples,
+});

@@ -1,0 +1,25 @@
+import { enqueueJobs } from './jobs.ts';
+import { getQueue } from './queue.ts';
+import type { Route } from './route.ts';
+import {
+  deleteTenant,
+  deleteTenantJobs,
+  getTenant,
+  listTenants,
+  pauseTenant,
+  putTenant,
+  resumeTenant,
+} from './tenants.ts';
+
+/** Every call of the HTTP contract. Stack, handlers and the OpenAPI document all follow it. */
+export const routes: readonly Route[] = [
+  enqueueJobs,
+  listTenants,
+  getTenant,
+  putTenant,
+  deleteTenant,
+  deleteTenantJobs,
+  pauseTenant,
+  resumeTenant,
+  getQueue,
+];

@@ -1,0 +1,86 @@
+import * as z from 'zod/mini';
+import { parseTenantSegment, type TenantId, tenantIdFault } from '../lib/domain/ids.ts';
+
+interface Meta {
+  id?: string;
+  description?: string;
+  [keyword: string]: unknown;
+}
+
+/** Adds what the OpenAPI document says about a schema: a description, or keywords that zod has no word for. */
+export const documented = <S extends z.ZodMiniType>(schema: S, meta: Meta): S => {
+  z.globalRegistry.add(schema, meta);
+  return schema;
+};
+
+export const tenantId = documented(
+  z.pipe(
+    z.string(),
+    z.transform((text: string, context) => {
+      const fault = tenantIdFault(text);
+      if (fault !== undefined) context.issues.push({ code: 'custom', input: text, message: fault });
+      return text as TenantId;
+    }),
+  ),
+  {
+    id: 'TenantId',
+    description:
+      'Any text of 1 to 128 characters (code points) in normalisation form C, without control characters; compared byte for byte.',
+    minLength: 1,
+    maxLength: 128,
+  },
+);
+
+export const tenantParams = z.strictObject({
+  tenant: documented(
+    z.pipe(
+      z.string(),
+      z.transform((segment: string, context) => {
+        const parsed = parseTenantSegment(segment);
+        if ('id' in parsed) return parsed.id;
+        context.issues.push({ code: 'custom', input: segment, message: parsed.fault });
+        return z.NEVER;
+      }),
+    ),
+    {
+      description:
+        'The tenant id itself if it matches `[A-Za-z0-9_-][A-Za-z0-9._-]*`; any other id as `~` followed by the base64url (without padding) of its UTF-8.',
+      pattern: '^([A-Za-z0-9_-][A-Za-z0-9._-]*|~[A-Za-z0-9_-]+)$',
+    },
+  ),
+});
+
+/** A number of a query string. */
+export const queryInteger = (least: number, most: number, fallback: number, description: string) =>
+  documented(
+    z._default(
+      z.pipe(
+        z.pipe(
+          z.string().check(z.regex(/^\d{1,9}$/, `a whole number from ${least} to ${most}`)),
+          z.transform((digits: string) => Number(digits)),
+        ),
+        z.number().check(z.gte(least), z.lte(most)),
+      ),
+      fallback,
+    ),
+    { description: `${description} ${fallback} if not given.`, type: 'integer', minimum: least, maximum: most },
+  );
+
+export const planName = documented(z.string().check(z.minLength(1), z.maxLength(64)), {
+  description: 'The name of one of the configured plans.',
+});
+
+export const weight = documented(z.number().check(z.gte(0.01), z.lte(1_000)), {
+  description: 'Share of service relative to other tenants; fractions are fine.',
+});
+
+export const maxDepth = documented(z.int().check(z.gte(0), z.lte(100_000_000)), {
+  description: 'Most jobs that may wait; an enqueue beyond it is answered with 429.',
+});
+
+export const maxConcurrency = documented(z.int().check(z.gte(0), z.lte(10_000)), {
+  description: 'Most lanes the tenant may hold at once; 0 serves nothing.',
+});
+
+export const count = z.int().check(z.gte(0));
+export const seconds = z.number().check(z.gte(0));

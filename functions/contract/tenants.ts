@@ -1,0 +1,179 @@
+import * as z from 'zod/mini';
+import * as examples from './examples.ts';
+import { bodyCall, checkedCall, refusals } from './problem-schemas.ts';
+import { route } from './route.ts';
+import {
+  count,
+  documented,
+  maxConcurrency,
+  maxDepth,
+  planName,
+  queryInteger,
+  seconds,
+  tenantParams,
+  weight,
+} from './schemas.ts';
+
+const record = documented(
+  z.strictObject({
+    plan: z.optional(planName),
+    weight: z.optional(weight),
+    maxDepth: z.optional(maxDepth),
+    maxConcurrency: z.optional(maxConcurrency),
+  }),
+  { id: 'SubscriptionRecord', description: 'What the record does not say is as the plan says.' },
+);
+
+const view = documented(
+  z.strictObject({
+    tenant: z.string(),
+    plan: z.string(),
+    weight: z.number(),
+    limits: z.strictObject({ maxDepth: count, maxConcurrency: count }),
+    record: documented(record, { description: 'The subscription record as it was put.' }),
+    paused: z.boolean(),
+    depth: documented(count, { description: 'Waiting jobs: ready and delayed.' }),
+    ready: count,
+    delayed: count,
+    inFlight: documented(count, { description: 'Jobs leased and not yet settled.' }),
+    dead: documented(count, { description: 'Dead letters.' }),
+    oldestAgeSeconds: documented(z.nullable(seconds), {
+      description: 'How long the ready job that waits longest has been ready; null when none is.',
+    }),
+    share: documented(
+      z.strictObject({ realised: z.nullable(z.number()), entitled: z.number(), windowSeconds: seconds }),
+      {
+        description:
+          'Parts of the service, 0 to 1: what the tenant got over the window (null when nothing was served), and what its weight entitles it to among those waiting now.',
+      },
+    ),
+    estimatedDrainSeconds: documented(z.nullable(seconds), {
+      description: 'When its waiting jobs will have been served; null when nothing was served lately.',
+    }),
+    waiting: documented(
+      z.nullable(
+        z.strictObject({
+          because: documented(z.enum(['turn', 'paused', 'concurrency', 'rate', 'backoff', 'delayed']), {
+            description:
+              '`turn`: others are ahead in the rotation; `concurrency`: it holds all lanes it may; `rate`, `backoff`: held back for a while; `delayed`: no job is due.',
+          }),
+          visitsAhead: documented(z.nullable(count), { description: 'Tenants to be visited before it.' }),
+          estimatedStartSeconds: z.nullable(seconds),
+        }),
+      ),
+      { description: 'Why its next job does not run yet; null when none waits.' },
+    ),
+    served: documented(count, { description: 'Jobs taken by visits, less those given back, since the tenant came.' }),
+    done: count,
+    failed: documented(count, { description: 'Runs that failed.' }),
+    enqueued: count,
+  }),
+  { id: 'Tenant' },
+);
+
+export type TenantBody = z.output<typeof view>;
+
+const receipt = documented(
+  z.strictObject({
+    tenant: z.string(),
+    removed: z.strictObject({ ready: count, delayed: count, inFlight: count, dead: count }),
+  }),
+  { id: 'Receipt' },
+);
+
+const operated = { function: 'tenants', access: 'operate', params: tenantParams } as const;
+const shown = { 200: { description: 'The tenant. One that was never seen is an idle one.', schema: view } };
+
+export const listTenants = route({
+  operationId: 'listTenants',
+  method: 'GET',
+  path: '/v1/tenants',
+  function: 'tenants',
+  access: 'operate',
+  summary: 'List the tenants with waiting jobs',
+  query: z.strictObject({
+    sort: documented(z._default(z.enum(['depth', 'oldest']), 'depth'), {
+      description: 'Most waiting jobs first, or longest waiting first.',
+    }),
+    limit: queryInteger(1, 1_000, 100, 'Most tenants of the page.'),
+    cursor: z.optional(
+      documented(z.string().check(z.minLength(1), z.maxLength(1_024)), { description: '`next` of the page before.' }),
+    ),
+  }),
+  responses: {
+    200: {
+      description: 'A page of tenants.',
+      schema: z.strictObject({
+        tenants: z.array(view),
+        next: documented(z.nullable(z.string()), { description: 'Cursor of the next page; null at the end.' }),
+      }),
+    },
+    ...checkedCall,
+  },
+  examples: examples.listExamples,
+});
+
+export const getTenant = route({
+  ...operated,
+  operationId: 'getTenant',
+  method: 'GET',
+  path: '/v1/tenants/{tenant}',
+  summary: 'Show a tenant',
+  responses: { ...shown, ...checkedCall },
+  examples: examples.getExamples,
+});
+
+export const putTenant = route({
+  ...operated,
+  operationId: 'putTenant',
+  method: 'PUT',
+  path: '/v1/tenants/{tenant}',
+  summary: "Replace a tenant's subscription record",
+  description:
+    "The record is billing's word and replaces the one before as a whole; `{}` leaves nothing of it. It acts on the backlog at once. What the record sets counts before its plan, then the plan of the caller's token, then the default plan.",
+  body: record,
+  responses: { ...shown, 422: refusals.unknownPlan, ...bodyCall },
+  examples: examples.putExamples,
+});
+
+export const deleteTenant = route({
+  ...operated,
+  operationId: 'deleteTenant',
+  method: 'DELETE',
+  path: '/v1/tenants/{tenant}',
+  summary: 'Delete everything of a tenant',
+  description: 'Jobs that run are not stopped; their results change nothing.',
+  responses: { 200: { description: 'What was removed.', schema: receipt }, ...checkedCall },
+  examples: examples.deleteExamples,
+});
+
+export const deleteTenantJobs = route({
+  ...operated,
+  operationId: 'deleteTenantJobs',
+  method: 'DELETE',
+  path: '/v1/tenants/{tenant}/jobs',
+  summary: 'Delete the waiting jobs of a tenant',
+  responses: { 200: { description: 'What was removed.', schema: receipt }, ...checkedCall },
+  examples: examples.deleteExamples,
+});
+
+export const pauseTenant = route({
+  ...operated,
+  operationId: 'pauseTenant',
+  method: 'POST',
+  path: '/v1/tenants/{tenant}/pause',
+  summary: 'Serve nothing of a tenant until it is resumed',
+  description: "The operator's word: a new subscription record does not undo it. Jobs go on to be admitted.",
+  responses: { ...shown, ...checkedCall },
+  examples: examples.pauseExamples,
+});
+
+export const resumeTenant = route({
+  ...operated,
+  operationId: 'resumeTenant',
+  method: 'POST',
+  path: '/v1/tenants/{tenant}/resume',
+  summary: 'Serve a paused tenant again',
+  responses: { ...shown, ...checkedCall },
+  examples: examples.getExamples,
+});

@@ -1,0 +1,109 @@
+import { SettingsError } from './faults.ts';
+import { isDerived, isTree, Reader, type Tree } from './reader.ts';
+import { relationFaults } from './relations.ts';
+import { type Group, isEntry } from './setting.ts';
+import { type Settings, table } from './table.ts';
+
+/** The context key that holds the settings, and with a dot the prefix of the keys that override one of them. */
+const CONTEXT_KEY = 'rota';
+
+interface Options {
+  /** The settings are for running on this machine. Lifts the rules that only hold inside the stack's network. */
+  local?: boolean;
+  /** Unix time in seconds, for the default deploy version. */
+  nowSeconds?: number;
+}
+
+const bare = (): Tree => Object.create(null);
+
+/** A deep copy whose objects have no prototype, so that a path such as `__proto__.weight` is a name like any other. */
+const copy = (tree: Tree): Tree => {
+  const copied = bare();
+  for (const [key, value] of Object.entries(tree)) copied[key] = isTree(value) ? copy(value) : value;
+  return copied;
+};
+
+/** Puts `value` at `path` and makes the objects on the way. */
+function put(tree: Tree, [head = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    tree[head] = value;
+    return;
+  }
+  const next = isTree(tree[head]) ? tree[head] : bare();
+  tree[head] = next;
+  put(next, rest, value);
+}
+
+/** Lays the keys `rota.<path>` over the object under `rota`. */
+function gather(context: Tree): unknown {
+  const base = context[CONTEXT_KEY] ?? {};
+  const overrides = Object.entries(context).filter(([key]) => key.startsWith(`${CONTEXT_KEY}.`));
+  if (!isTree(base)) return base;
+  const merged = copy(base);
+  // An override of one plan leaves the others there, and those are the default ones unless the object has its own set.
+  if (overrides.some(([key]) => key.startsWith(`${CONTEXT_KEY}.plans.`))) merged.plans ??= copy(table.plans.default);
+  for (const [key, value] of overrides) put(merged, key.slice(CONTEXT_KEY.length + 1).split('.'), value);
+  return merged;
+}
+
+/** Reads what other defaults follow from. Its faults are those that the whole reading finds again. */
+function readBasis(given: unknown): { capacity: number; maxConcurrency: number } {
+  const tree = isTree(given) ? given : {};
+  const reader = new Reader({ capacity: 0, maxConcurrency: 0, nowSeconds: 0 });
+  const read = (key: 'capacity' | 'maxConcurrency') =>
+    Number(reader.setting(table[key], tree[key], key, table[key].default) ?? table[key].default);
+  return { capacity: read('capacity'), maxConcurrency: read('maxConcurrency') };
+}
+
+/**
+ * The settings of a queue, from the context of the CDK: the object under `rota`, overridden by keys `rota.<path>`
+ * (`-c rota.plans.free.maxDepth=10`). Text is read as what the table says: numbers, true or false, lists with commas.
+ *
+ * @throws SettingsError naming every fault there is: unknown paths, values out of range, relations that do not hold.
+ */
+export function parseSettings(context: Tree, options: Options = {}): Settings {
+  const { local = false, nowSeconds = Math.floor(Date.now() / 1000) } = options;
+  const given = gather(context);
+  const reader = new Reader({ ...readBasis(given), nowSeconds });
+  // The reader goes by the same table as the type; a value beside a fault is undefined, and never leaves this function.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const settings = reader.group(table, given) as unknown as Settings;
+  const faulty = reader.faults.map((fault) => fault.path);
+  const faults = [...reader.faults, ...relationFaults(settings, local, faulty)];
+  if (faults.length > 0) throw new SettingsError('The settings cannot be used', faults);
+  return settings;
+}
+
+/** What the documentation says of one setting. */
+export interface SettingRow {
+  readonly path: string;
+  readonly sentence: string;
+  readonly default: string;
+  readonly unit: string;
+  readonly expected: string;
+}
+
+const shown = (value: unknown): string => {
+  if (isDerived(value)) return value.words;
+  return value === undefined ? '' : JSON.stringify(value);
+};
+
+/** One row for every setting, in the table's order. */
+export function settingRows(group: Group = table, prefix = ''): SettingRow[] {
+  return Object.entries(group).flatMap(([key, node]) => {
+    const path = `${prefix}${key}`;
+    if (!isEntry(node)) return settingRows(node, `${path}.`);
+    if (node.kind === 'named') {
+      const row = {
+        path,
+        sentence: node.sentence,
+        unit: '',
+        expected: node.nameExpected,
+        default: Object.keys(node.default).join(', '),
+      };
+      return [row, ...settingRows(node.fields, `${path}.<name>.`)];
+    }
+    const { sentence, unit, expected } = node;
+    return [{ path, sentence, unit, expected, default: shown(node.default) }];
+  });
+}

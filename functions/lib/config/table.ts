@@ -1,0 +1,245 @@
+import { decimal, flag, list, named, oneOf, oneOfNumbers, text, type Values, whole } from './setting.ts';
+
+/** What a plan, or a tenant's own record, may say about a tenant. */
+export const limits = {
+  weight: decimal(0.01, 1000, { sentence: 'Share of service relative to other tenants.' }),
+  maxDepth: whole(0, 100_000_000, { sentence: 'Most jobs that may wait.', unit: 'jobs' }),
+  maxConcurrency: whole(0, 10_000, {
+    sentence: 'Most lanes a tenant may hold; 0 serves nothing.',
+    unit: 'lanes',
+    default: { words: '`maxConcurrency`', from: (known) => known.maxConcurrency },
+  }),
+};
+
+const host = /^(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9]\d{0,4})?$/;
+
+/** Settings that the functions need while they run: the stack hands them over as environment variables. */
+export const functionTable = {
+  queue: text(/^[a-z][a-z0-9-]{0,30}$/, 'a lowercase letter, then up to 30 lowercase letters, digits or hyphens', {
+    sentence: 'Name of the queue; part of every key in Redis.',
+    default: 'default',
+  }),
+  plans: named<{ weight: number; maxDepth: number; maxConcurrency: number }>({
+    sentence: 'Plans that a tenant can be on. Given as an object, the set replaces the default one.',
+    name: /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    nameExpected: 'a plan name: a letter or digit, then up to 63 letters, digits, underscores or hyphens',
+    fields: limits,
+    default: {
+      enterprise: { weight: 8, maxDepth: 500_000 },
+      growth: { weight: 3, maxDepth: 100_000 },
+      free: { weight: 1, maxDepth: 5_000 },
+    },
+  }),
+  defaultPlan: text(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'the name of one of the plans', {
+    sentence: 'Plan of a tenant for which neither its record nor its caller names one.',
+    default: 'free',
+  }),
+  quantum: whole(1, 1_000, {
+    sentence: 'Budget of a visit to a tenant of weight 1.',
+    unit: 'cost units',
+    default: 4,
+  }),
+  maxConcurrency: whole(0, 10_000, {
+    sentence: 'Most lanes a tenant may hold where its plan does not say.',
+    unit: 'lanes',
+    default: 50,
+  }),
+  visitConcurrency: whole(1, 100, {
+    sentence: 'How many jobs of one visit run at once.',
+    unit: 'lanes',
+    default: 1,
+  }),
+  capacity: whole(1, 10_000, {
+    sentence: 'How many visits may be in flight at once.',
+    unit: 'visits',
+    default: 40,
+  }),
+  maxVisitSeconds: decimal(0.1, 600, {
+    sentence: 'How long a visit is expected to take at most, by the measured duration of its jobs.',
+    unit: 'seconds',
+    default: 5,
+  }),
+  spreadSeconds: decimal(0, 60, {
+    sentence: 'Visits expected to be shorter than this are not split to fill free slots.',
+    unit: 'seconds',
+    default: 1,
+  }),
+  leaseSeconds: whole(5, 900, {
+    sentence: 'Life of a lease between two renewals: how long the jobs of a killed worker stay away.',
+    unit: 'seconds',
+    default: 60,
+  }),
+  openSeconds: whole(2, 60, {
+    sentence: 'How long a lease waits for its invocation before its jobs go back.',
+    unit: 'seconds',
+    default: 20,
+  }),
+  unopenedLimit: whole(1, 10_000, {
+    sentence: 'Leases that may stay unopened for 2 s before nothing new is claimed.',
+    unit: 'leases',
+    default: { words: 'max(2, 10 % of `capacity`)', from: (known) => Math.max(2, Math.ceil(known.capacity / 10)) },
+  }),
+  jobTimeoutSeconds: whole(1, 885, {
+    sentence: 'Time a job gets that names none itself; then its signal is aborted and it has failed.',
+    unit: 'seconds',
+    default: 60,
+  }),
+  processTimeoutSeconds: whole(30, 900, {
+    sentence:
+      'Timeout of the processing function; bounds the longest job, and how long one invocation goes on to further visits.',
+    unit: 'seconds',
+    default: 300,
+  }),
+  retry: {
+    maxAttempts: whole(1, 100, {
+      sentence: 'Attempts a job gets that names no number itself.',
+      unit: 'attempts',
+      default: 5,
+    }),
+    baseSeconds: decimal(0.01, 3_600, {
+      sentence: 'Upper bound of the first wait before a retry; doubles with every attempt.',
+      unit: 'seconds',
+      default: 2,
+    }),
+    capSeconds: decimal(0.01, 604_800, {
+      sentence: 'No wait before a retry is longer.',
+      unit: 'seconds',
+      default: 600,
+    }),
+  },
+  deadLetters: whole(0, 100_000, {
+    sentence: 'Dead letters kept for a tenant; beyond it the oldest is dropped and counted.',
+    unit: 'jobs',
+    default: 1_000,
+  }),
+  idempotencySeconds: whole(60, 2_592_000, {
+    sentence: 'How long an idempotency key is remembered.',
+    unit: 'seconds',
+    default: 86_400,
+  }),
+  purgeSeconds: whole(90, 86_400, {
+    // Shorter than one and a half of monitor's minutes, a tenant could vanish between two readings.
+    sentence: 'How long a tenant with nothing left stays in Redis, so that its last counts are read.',
+    unit: 'seconds',
+    default: 120,
+  }),
+  deployVersion: whole(1, Number.MAX_SAFE_INTEGER, {
+    sentence: 'Of two configurations in Redis the higher version stays, so that an old function cannot undo a deploy.',
+    unit: 'seconds',
+    default: { words: 'time of the synth', from: (known) => known.nowSeconds },
+  }),
+  webhook: {
+    allowedHosts: list(host, 'a list of lowercase host or host:port, an IPv6 address in brackets', {
+      sentence: 'Hosts that jobs of type `webhook` may call; a host without a port allows every port.',
+      default: [],
+    }),
+  },
+  auth: {
+    api: oneOf(['iam', 'jwt'], {
+      sentence: 'Who may call the API: AWS identities with permission, or bearers of a token.',
+      default: 'iam',
+    }),
+    jwt: {
+      issuer: text(/^(https?:\/\/[^\s?#]+)?$/, 'the URL of a token issuer', {
+        sentence: 'Issuer of the tokens; needed when `auth.api` is `jwt`.',
+        default: '',
+      }),
+      audience: list(/^[^\s,]+$/, 'a list of audiences without white space', {
+        sentence: 'Audiences of which a token must name one; needed when `auth.api` is `jwt`.',
+        default: [],
+      }),
+      tenantClaim: text(/^[^\s]{1,128}$/, 'the name of a claim', {
+        sentence: 'Claim that says which tenant the caller is.',
+        default: 'tenant',
+      }),
+      planClaim: text(/^[^\s]{0,128}$/, 'the name of a claim, or nothing', {
+        sentence: "Claim that says which plan the caller's tenant is on; empty when none does.",
+        default: '',
+      }),
+      scopes: {
+        produce: list(/^[^\s,]+$/, 'a list of scopes without white space', {
+          sentence: 'Scopes of which a token must hold one to enqueue.',
+          default: ['rota:produce'],
+        }),
+        operate: list(/^[^\s,]+$/, 'a list of scopes without white space', {
+          sentence: 'Scopes of which a token must hold one to read or change tenants and the queue.',
+          default: ['rota:operate'],
+        }),
+      },
+    },
+  },
+};
+
+/** Settings that are used up when the template is made. */
+const stackTable = {
+  engine: oneOf(['redis', 'valkey'], { sentence: 'Engine of the cache.', default: 'redis' }),
+  nodeType: text(/^cache\.[a-z0-9]+\.[a-z0-9]+$/, 'a cache node type such as cache.m7g.large', {
+    sentence: 'Node type of the cache.',
+    default: 'cache.t4g.small',
+  }),
+  replicas: whole(0, 5, {
+    sentence: 'Replicas of the cache, in other zones; with none, a failed node loses the queue.',
+    unit: 'nodes',
+    default: 1,
+  }),
+  durability: oneOf(['none', 'async', 'sync'], {
+    sentence: "The cache's own write log: sync loses no acknowledged write, async up to 10 s of them.",
+    default: 'none',
+  }),
+  reserveConcurrency: flag({
+    sentence:
+      "Reserves concurrency for processing, a little above `capacity`; off where the account's quota is too small.",
+    default: true,
+  }),
+  egress: oneOf(['none', 'ipv6', 'nat'], {
+    sentence: 'Way out of the network for jobs that call others.',
+    default: 'none',
+  }),
+  endpoint: flag({
+    sentence: 'Makes a private endpoint for invoking functions; may be off when there is egress.',
+    default: true,
+  }),
+  logRetentionDays: oneOfNumbers([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731], {
+    sentence: 'How long logs are kept.',
+    unit: 'days',
+    default: 30,
+  }),
+  memory: {
+    enqueue: whole(128, 10_240, { sentence: 'Memory of `enqueue`.', unit: 'MB', default: 512 }),
+    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 1_024 }),
+    process: whole(128, 10_240, { sentence: 'Memory of `process`.', unit: 'MB', default: 512 }),
+    monitor: whole(128, 10_240, { sentence: 'Memory of `monitor`.', unit: 'MB', default: 512 }),
+    tenants: whole(128, 10_240, { sentence: 'Memory of `tenants`.', unit: 'MB', default: 512 }),
+  },
+};
+
+/** Every setting of a queue: the one place that knows its path, meaning, unit, range and default. */
+export const table = { ...functionTable, ...stackTable };
+
+export type FunctionSettings = Values<typeof functionTable>;
+export type Settings = Values<typeof table>;
+
+/** What only the stack can know: where the cache is. Never set by the user. */
+export const wiringTable = {
+  redis: {
+    url: text(/^rediss?:\/\/([a-z0-9-]+@)?[^\s@/]+:\d+$/, 'redis:// or rediss://, perhaps user@, then host:port', {
+      sentence: 'Where Redis is, as whom to connect, and whether by TLS.',
+    }),
+    cluster: flag({ sentence: 'Whether the server runs in cluster mode.' }),
+    auth: oneOf(['iam', 'none'], {
+      sentence: 'Whether the password is a signed token of the function, or there is none.',
+    }),
+    name: text(/^[A-Za-z0-9-]*$/, 'the id of the replication group', {
+      sentence: 'Name for which the token is signed.',
+    }),
+  },
+  shard: whole(0, 0, { sentence: 'Part of the keys; there is one shard so far.' }),
+};
+
+/** Functions that others invoke, each handed only to those that may. */
+export const linkTable = {
+  dispatchFunction: text(/^[^\s]+$/, 'the name of a function', {
+    sentence: 'Function to wake when no dispatcher lives.',
+  }),
+  processFunction: text(/^[^\s]+$/, 'the name of a function', { sentence: 'Function that a visit is given to.' }),
+};

@@ -1,0 +1,26 @@
+-- configure: write the queue's settings, unless a newer deploy has written its own.
+-- KEYS 1 prefix
+-- ARGV 1 version, 2 settings (JSON, times in ms)
+-- RETURNS configured | kept
+-- DERIVES nothing
+-- INVARIANT the version never falls; run-time overrides (paused, capacity) are left alone
+local version, settings = tonumber(ARGV[1]), ARGV[2]
+
+local stored = tonumber(redis.call('HGET', key.config, 'version'))
+if stored and stored > version then return { 'kept' } end
+local given = cjson.decode(settings)
+for _, field in ipairs(redis.call('HKEYS', key.config)) do
+  if string.sub(field, 1, 5) == 'plan:' then redis.call('HDEL', key.config, field) end
+end
+for name, plan in pairs(given.plans) do
+  redis.call('HSET', key.config, 'plan:' .. name, struct.pack('>ddd', plan.weight, plan.maxDepth, plan.maxConcurrency))
+end
+redis.call('HSET', key.config, 'version', version, 'settings', struct.pack(CONFIG_FORMAT, given.quantum, given.capacity,
+  given.visitConcurrency, given.maxVisitMs, given.spreadMs, given.leaseMs, given.openMs, given.unopenedLimit,
+  given.deadLetters, given.idempotencyMs, given.purgeMs, #given.defaultPlan, given.defaultPlan))
+
+-- A raised capacity makes visits possible now.
+local overrides = redis.call('HMGET', key.config, 'paused', 'capacity')
+config = { paused = overrides[1] == '1', capacity = tonumber(overrides[2]) or given.capacity }
+wake()
+return { 'configured' }

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { type Fault, SettingsError } from '../../../functions/lib/config/faults.ts';
+import { parseSettings, settingRows } from '../../../functions/lib/config/parse.ts';
+
+const faultsOf = (context: Record<string, unknown>, local = false): readonly Fault[] => {
+  try {
+    parseSettings(context, { local });
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+const paths = (context: Record<string, unknown>, local = false) => faultsOf(context, local).map((fault) => fault.path);
+
+describe('settings', () => {
+  it('have the documented defaults when nothing is given', () => {
+    const settings = parseSettings({}, { nowSeconds: 1_700_000_000 });
+    expect(settings.plans).toEqual({
+      enterprise: { weight: 8, maxDepth: 500_000, maxConcurrency: 50 },
+      growth: { weight: 3, maxDepth: 100_000, maxConcurrency: 50 },
+      free: { weight: 1, maxDepth: 5_000, maxConcurrency: 50 },
+    });
+    expect(settings).toMatchObject({ queue: 'default', capacity: 40, unopenedLimit: 4, deployVersion: 1_700_000_000 });
+  });
+
+  it('take values from the object and let a path override one of them', () => {
+    const settings = parseSettings({
+      rota: { capacity: 10, retry: { maxAttempts: 2 } },
+      'rota.retry.maxAttempts': '7',
+    });
+    expect(settings.capacity).toBe(10);
+    expect(settings.retry).toEqual({ maxAttempts: 7, baseSeconds: 2, capSeconds: 600 });
+  });
+
+  it('read the text of a command line as what the table says', () => {
+    const settings = parseSettings(
+      {
+        'rota.plans.free.weight': '0.5',
+        'rota.reserveConcurrency': 'false',
+        'rota.webhook.allowedHosts': '127.0.0.1, [::1]:8080 ,hooks.example.com:443',
+      },
+      { local: true },
+    );
+    expect(settings.plans.free?.weight).toBe(0.5);
+    expect(settings.reserveConcurrency).toBe(false);
+    expect(settings.webhook.allowedHosts).toEqual(['127.0.0.1', '[::1]:8080', 'hooks.example.com:443']);
+  });
+
+  it('keep the other plans when a path changes or adds one', () => {
+    const settings = parseSettings({ 'rota.plans.gold.weight': '20', 'rota.plans.gold.maxDepth': '7' });
+    expect(Object.keys(settings.plans)).toEqual(['enterprise', 'growth', 'free', 'gold']);
+    expect(settings.plans.gold).toEqual({ weight: 20, maxDepth: 7, maxConcurrency: 50 });
+  });
+
+  it('replace the plans by those of an object', () => {
+    const settings = parseSettings({
+      rota: { defaultPlan: 'only', plans: { only: { weight: 1, maxDepth: 9 } }, maxConcurrency: 3 },
+    });
+    expect(settings.plans).toEqual({ only: { weight: 1, maxDepth: 9, maxConcurrency: 3 } });
+  });
+
+  it('derive the limit of unopened leases from the capacity', () => {
+    expect(parseSettings({ 'rota.capacity': '1' }).unopenedLimit).toBe(2);
+    expect(parseSettings({ 'rota.capacity': '101' }).unopenedLimit).toBe(11);
+    expect(parseSettings({ 'rota.capacity': '101', 'rota.unopenedLimit': '3' }).unopenedLimit).toBe(3);
+  });
+
+  it('refuse unknown paths by name and list the known ones', () => {
+    const [first, second] = faultsOf({ rota: { capacitty: 3 }, 'rota.plans.free.depth': '10' });
+    expect(first).toMatchObject({ path: 'capacitty', given: 3, expected: expect.stringContaining('maxVisitSeconds') });
+    expect(second).toMatchObject({
+      path: 'plans.free.depth',
+      expected: expect.stringContaining('plans.free.maxDepth'),
+    });
+  });
+
+  it('report every fault at once with path, value and expectation', () => {
+    const context = {
+      rota: { quantum: 0, plans: { free: { weight: -1 }, 'a b': { weight: 1, maxDepth: 1 } }, auth: { api: 'jwt' } },
+      'rota.leaseSeconds': 'soon',
+      'rota.retry.baseSeconds': '700',
+    };
+    expect(() => parseSettings(context)).toThrow(/leaseSeconds: given "soon", expected a whole number from 5 to 900/);
+    expect(paths(context).toSorted()).toEqual([
+      'auth.jwt.audience',
+      'auth.jwt.issuer',
+      'leaseSeconds',
+      'plans.a b',
+      'plans.free.weight',
+      'quantum',
+      'retry.baseSeconds',
+    ]);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '', ' ', '1e3', '0x10', '3x', null, true, [], {}])(
+    'refuse %j as a weight',
+    (weight) => {
+      expect(paths({ rota: { plans: { free: { weight } } } })).toEqual(['plans.free.weight']);
+    },
+  );
+
+  it.each(['', 'A', '-a', 'a_b', 'a'.repeat(32), 'a:b', 'a}b'])('refuse %j as the name of a queue', (queue) => {
+    expect(paths({ rota: { queue } })).toEqual(['queue']);
+  });
+
+  it.each(['http://a', 'a/b', 'A.com', 'a:0', 'a:', '*', 'a b', 'u@a'])('refuse %j as an allowed host', (host) => {
+    expect(paths({ 'rota.webhook.allowedHosts': host }, true)).toEqual(['webhook.allowedHosts']);
+  });
+
+  it('treat names of object internals as names', () => {
+    expect(paths({ 'rota.__proto__.weight': '1' })).toEqual(['__proto__']);
+    expect(paths({ 'rota.constructor': '1' })).toEqual(['constructor']);
+    expect(parseSettings({}).plans).not.toHaveProperty('weight');
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['defaultPlan', { defaultPlan: 'gone' }],
+    ['jobTimeoutSeconds', { jobTimeoutSeconds: 60, processTimeoutSeconds: 74 }],
+    ['maxVisitSeconds', { maxVisitSeconds: 300 }],
+    ['unopenedLimit', { unopenedLimit: 41 }],
+    ['retry.baseSeconds', { retry: { baseSeconds: 601 } }],
+    ['webhook.allowedHosts', { webhook: { allowedHosts: ['example.com'] } }],
+    ['endpoint', { endpoint: false }],
+    ['engine', { durability: 'sync', nodeType: 'cache.m7g.large' }],
+    ['replicas', { durability: 'sync', engine: 'valkey', nodeType: 'cache.m7g.large', replicas: 0 }],
+    ['nodeType', { durability: 'async', engine: 'valkey' }],
+    [
+      'auth.jwt.scopes.operate',
+      { auth: { api: 'jwt', jwt: { issuer: 'https://i', audience: ['a'], scopes: { operate: [] } } } },
+    ],
+  ])('refuse a relation that does not hold: %s', (path, rota) => {
+    expect(paths({ rota })).toEqual([path]);
+  });
+
+  it('let jobs call hosts without egress only on this machine', () => {
+    const rota = { webhook: { allowedHosts: ['example.com'] } };
+    expect(paths({ rota }, true)).toEqual([]);
+    expect(paths({ rota: { ...rota, egress: 'ipv6' } })).toEqual([]);
+  });
+
+  it('say nothing of a relation with a value that is wrong by itself', () => {
+    expect(paths({ rota: { processTimeoutSeconds: 1, jobTimeoutSeconds: 800 } })).toEqual(['processTimeoutSeconds']);
+  });
+
+  it('can all be listed for the documentation', () => {
+    const rows = settingRows();
+    expect(rows.every((row) => row.sentence.endsWith('.') && row.expected !== '')).toBe(true);
+    expect(rows).toContainEqual(expect.objectContaining({ path: 'capacity', default: '40', unit: 'visits' }));
+  });
+});
