@@ -66,7 +66,7 @@ export class ModelQueue {
     const costs = lease.jobs.map((job) => job?.cost ?? 0);
     const results = costs.map(
       (_, index): JobResult =>
-        index < started ? { index, result: 'done', durationMs } : { index, result: 'given_back' },
+        index < started ? { index: index + 1, result: 'done', durationMs } : { index: index + 1, result: 'given_back' },
     );
     const next = claimNext ? { leaseId: lease.leaseId, token: this.#name().token } : undefined;
     const answer = settle(this.model, lease, results, this.nowMs, next);

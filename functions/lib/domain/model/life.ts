@@ -100,14 +100,16 @@ export function claim(
     if (typeof tenant === 'string') refusal = tenant;
     else {
       const endsAtMs = nowMs + model.config.openMs;
-      visits.push(visit(model, tenant, nowMs, { ...name(visits.length), visit: 1, nonce: null, endsAtMs }));
+      visits.push(
+        visit(model, tenant, nowMs, { ...name(visits.length), previousToken: null, visit: 1, nonce: null, endsAtMs }),
+      );
     }
   }
   finish(model, nowMs);
   return { outcome: visits.length > 0 || refusal === undefined ? 'claimed' : refusal, visits };
 }
 
-/** Opens a lease once; the same nonce is told the same again. */
+/** Opens a lease once. The same nonce is told the same again, with a full lease from then on. */
 export function open(
   model: Model,
   lease: LeaseName,
@@ -116,11 +118,10 @@ export function open(
 ): { outcome: 'opened'; lease: ModelLease } | { outcome: 'already_open' | 'gone' } {
   const found = leaseOf(model, lease);
   if (!found) return { outcome: 'gone' };
-  if (found.nonce !== null)
-    return found.nonce === nonce ? { outcome: 'opened', lease: found } : { outcome: 'already_open' };
+  if (found.nonce !== null && found.nonce !== nonce) return { outcome: 'already_open' };
+  if (found.nonce === null) tenantOf(model, found.tenant).refused = 0;
   found.nonce = nonce;
   found.endsAtMs = nowMs + model.config.leaseMs;
-  tenantOf(model, found.tenant).refused = 0;
   return { outcome: 'opened', lease: found };
 }
 
@@ -154,6 +155,12 @@ export function settle(
   next?: LeaseName,
 ): ModelSettled {
   const held = leaseOf(model, lease);
+  const successor = model.leases.get(lease.leaseId);
+  if (successor?.previousToken === lease.token) {
+    // The answer to the settle that ended the visit before was lost: it is given again.
+    successor.endsAtMs = nowMs + model.config.leaseMs;
+    return { outcome: 'continued', lease: successor };
+  }
   if (!held || held.nonce === null) {
     model.counted.late += 1;
     return { outcome: 'stale' };
@@ -161,9 +168,9 @@ export function settle(
   const tenant = tenantOf(model, held.tenant);
   const back: { job: ModelJob; index: number; durationMs: number | null }[] = [];
   for (const result of results) {
-    const job = held.jobs[result.index];
+    const job = held.jobs[result.index - 1];
     if (!job) continue;
-    held.jobs[result.index] = null;
+    held.jobs[result.index - 1] = null;
     if (result.result === 'given_back') back.push({ job, index: result.index, durationMs: null });
     else if (result.result === 'unfinished') back.push({ job, index: result.index, durationMs: result.durationMs });
     else record(model, tenant, job, result, nowMs);
@@ -217,7 +224,8 @@ function proceed(model: Model, ended: ModelLease, name: LeaseName, nowMs: number
   const tenant = select(model, nowMs, true);
   if (typeof tenant === 'string') return undefined;
   const endsAtMs = nowMs + model.config.leaseMs;
-  return visit(model, tenant, nowMs, { ...name, visit: ended.visit + 1, nonce: ended.nonce, endsAtMs });
+  const { token: previousToken, nonce } = ended;
+  return visit(model, tenant, nowMs, { ...name, previousToken, visit: ended.visit + 1, nonce, endsAtMs });
 }
 
 /** A slot should be made free: none is, and the tenant at the head has nothing in flight. */
@@ -227,14 +235,14 @@ function shouldYield(model: Model): boolean {
   return flightOf(model, first) === 0;
 }
 
-/** Gives a visit back whose invoke was refused. After three in a row its tenant is left alone for a while. */
+/** Gives an unopened visit back, whose invoke was refused. After three in a row its tenant is left alone for a while. */
 export function release(
   model: Model,
   lease: LeaseName,
   nowMs: number,
 ): { outcome: 'released'; refusals: number } | { outcome: 'stale' } {
   const found = leaseOf(model, lease);
-  if (!found) return { outcome: 'stale' };
+  if (!found || found.nonce !== null) return { outcome: 'stale' };
   const tenant = tenantOf(model, found.tenant);
   tenant.refused += 1;
   const { refused } = tenant;

@@ -132,7 +132,7 @@ export function visit(
   model: Model,
   tenant: ModelTenant,
   nowMs: number,
-  lease: Pick<ModelLease, 'leaseId' | 'token' | 'visit' | 'nonce' | 'endsAtMs'>,
+  lease: Pick<ModelLease, 'leaseId' | 'token' | 'previousToken' | 'visit' | 'nonce' | 'endsAtMs'>,
 ): ModelLease {
   reweigh(model, tenant);
   const { weight, maxConcurrency } = limitsOf(model.config, tenant);

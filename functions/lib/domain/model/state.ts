@@ -99,6 +99,8 @@ export interface ModelTenant {
 export interface ModelLease {
   readonly leaseId: string;
   readonly token: string;
+  /** The token of the visit that the lease went on from. */
+  readonly previousToken: string | null;
   readonly tenant: string;
   /** Weight and busy period of the charge, for a refund. */
   readonly weight: number;
@@ -106,7 +108,7 @@ export interface ModelLease {
   readonly lanes: number;
   /** 1 for the lease's first visit. */
   readonly visit: number;
-  /** By index; a settled job leaves null. */
+  /** In order; a settled job leaves null. Results name them by index, counted from 1. */
   readonly jobs: (ModelJob | null)[];
   /** Who opened it; null = unopened. */
   nonce: string | null;

@@ -1,0 +1,173 @@
+import * as fc from 'fast-check';
+import type { QueueConfig } from '../../functions/lib/config/queue-config.ts';
+import type { SubscriptionRecord } from '../../functions/lib/queue/queue-client.ts';
+import { testConfig } from './queue-fixture.ts';
+
+/** Odd ids: digits, every delimiter, and two whose order differs between bytes and UTF-16. */
+export const TENANTS = ['0', 'a:b{c}|*%', '\u{1F600}', '\uFB01'];
+
+export interface StepJob {
+  readonly cost: number;
+  readonly delayMs: number;
+  readonly maxAttempts: number;
+}
+
+export interface StepResult {
+  readonly result: 'done' | 'failed' | 'dead' | 'given_back' | 'unfinished';
+  readonly durationMs: number;
+  readonly retryDelayMs: number;
+}
+
+/** Which lease is meant: one of those in the state that the step needs, or any that ever was, by a number. */
+export interface Pick {
+  readonly any: boolean;
+  readonly number: number;
+}
+
+/** One line of a script for both sides. Plain values, so that a list that fails can be shrunk and printed. */
+export type Step =
+  | { step: 'enqueue'; tenant: string; jobs: StepJob[]; claimPlan: string | undefined; key: string | undefined }
+  | { step: 'claim'; max: number }
+  | { step: 'open'; lease: Pick; nonce: string }
+  | { step: 'settle'; lease: Pick; results: (StepResult | null)[]; rest: StepResult | null; claimNext: boolean }
+  | { step: 'extend' | 'release'; lease: Pick }
+  | { step: 'tick' }
+  | { step: 'advance'; ms: number }
+  | { step: 'wait' }
+  | { step: 'subscribe'; tenant: string; record: SubscriptionRecord }
+  | { step: 'pause' | 'resume'; tenant: string }
+  | { step: 'purge'; tenant: string; scope: 'everything' | 'jobs' }
+  | { step: 'configure'; config: Partial<QueueConfig>; old: boolean };
+
+const tenant = fc.constantFrom(...TENANTS);
+const weight = fc.oneof(fc.constantFrom(0.1, 1, 3, 8, 50), fc.double({ min: 0.1, max: 50, noNaN: true }));
+const cost = fc.oneof(fc.constant(1), fc.constantFrom(0.1, 0.3, 2.5), fc.double({ min: 0.01, max: 9, noNaN: true }));
+const job = fc.record({
+  cost,
+  delayMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.constantFrom(1, 900, 5_000, 30_000)),
+  maxAttempts: fc.constantFrom(1, 2, 3, 5),
+});
+const lease = fc.record({
+  any: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, fc.constant(true)),
+  number: fc.nat({ max: 50 }),
+});
+const result = fc.record({
+  result: fc.oneof(
+    { weight: 5, arbitrary: fc.constant('done' as const) },
+    { weight: 2, arbitrary: fc.constant('given_back' as const) },
+    fc.constantFrom('failed' as const, 'dead' as const, 'unfinished' as const),
+  ),
+  durationMs: fc.oneof(fc.constantFrom(0, 1, 40, 300, 6_000), fc.nat({ max: 8_000 })),
+  retryDelayMs: fc.constantFrom(0, 1, 2_000, 30_000),
+});
+const plan = fc.constantFrom('free', 'growth', 'enterprise');
+const limits = fc.record({
+  weight,
+  maxDepth: fc.constantFrom(5, 30, 1_000),
+  maxConcurrency: fc.constantFrom(0, 1, 2, 50),
+});
+const settings = fc.record(
+  {
+    plans: fc.record({ free: limits, growth: limits, enterprise: limits }),
+    capacity: fc.constantFrom(1, 2, 4, 40),
+    visitConcurrency: fc.constantFrom(1, 2, 3),
+    quantum: fc.constantFrom(1, 2.5, 4),
+    unopenedLimit: fc.constantFrom(0, 2, 1_000),
+  },
+  { requiredKeys: [] },
+);
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      step: fc.constant('enqueue' as const),
+      tenant,
+      jobs: fc.array(job, { minLength: 1, maxLength: 8 }),
+      claimPlan: fc.option(fc.oneof({ weight: 9, arbitrary: plan }, fc.constant('gone')), { nil: undefined, freq: 3 }),
+      key: fc.option(fc.constantFrom('one', 'two'), { nil: undefined, freq: 8 }),
+    }),
+  },
+  { weight: 10, arbitrary: fc.record({ step: fc.constant('claim' as const), max: fc.integer({ min: 1, max: 4 }) }) },
+  {
+    weight: 11,
+    arbitrary: fc.record({ step: fc.constant('open' as const), lease, nonce: fc.constantFrom('n1', 'n2') }),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      step: fc.constant('settle' as const),
+      lease,
+      results: fc.array(fc.option(result, { freq: 2 }), { maxLength: 5 }),
+      rest: fc.option(result, { freq: 3 }),
+      claimNext: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('extend' as const), lease }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('release' as const), lease }) },
+  { weight: 4, arbitrary: fc.constant({ step: 'tick' as const }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      step: fc.constant('advance' as const),
+      ms: fc.constantFrom(1, 950, 2_100, 5_000, 20_000, 61_000, 125_000),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ step: 'wait' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('subscribe' as const),
+      tenant,
+      record: fc.record(
+        {
+          plan: fc.oneof({ weight: 9, arbitrary: plan }, fc.constant('gone')),
+          weight,
+          maxDepth: fc.constantFrom(0, 3, 100),
+          maxConcurrency: fc.constantFrom(0, 1, 2, 10),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.oneof(fc.constant('pause' as const), { weight: 2, arbitrary: fc.constant('resume' as const) }),
+      tenant,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('purge' as const),
+      tenant,
+      scope: fc.constantFrom('everything' as const, 'jobs' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('configure' as const),
+      config: settings,
+      old: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
+    }),
+  },
+);
+
+export const STEPS = 60;
+
+export interface Lockstepped {
+  readonly config: QueueConfig;
+  readonly steps: readonly (Step | null)[];
+}
+
+/** Null = nothing: what a step shrinks to, so that a list of a fixed length can lose the steps that do not matter. */
+const shrinkable = fc.option(steps, { nil: null, freq: 500 });
+
+/** A queue's settings and the steps on it. */
+export const lists = (length: number): fc.Arbitrary<Lockstepped> =>
+  fc.record({
+    config: settings.map((given) => testConfig({ capacity: 4, deadLetters: 2, unopenedLimit: 3, ...given })),
+    steps: fc.array(shrinkable, { minLength: length, maxLength: length, size: 'max' }),
+  });
