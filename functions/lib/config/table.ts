@@ -229,7 +229,7 @@ export const wiringTable = {
     auth: oneOf(['iam', 'none'], {
       sentence: 'Whether the password is a signed token of the function, or there is none.',
     }),
-    name: text(/^[a-z0-9-]*$/, 'the lowercase id of the replication group', {
+    name: text(/^[A-Za-z0-9-]*$/, 'the id of the replication group', {
       sentence: 'Name for which the token is signed.',
     }),
   },

@@ -1,0 +1,32 @@
+/**
+ * What the user of a queue may do in Redis, as an ACL rule.
+ *
+ * The scripts run with the rights of their caller, so the commands inside them count too.
+ */
+export const accessString = (queue: string): string =>
+  [
+    'on',
+    // All keys of a queue share this beginning, those of every shard and schema.
+    `~{rota:${queue}:*`,
+    'resetchannels',
+    '-@all',
+    '+@read',
+    '+@write',
+    // Out again: KEYS, SORT, MIGRATE, RESTORE, FLUSHALL and their like.
+    '-@dangerous',
+    '+eval',
+    '+evalsha',
+    '+time',
+    // What a client says and asks while it connects. `info` counts as dangerous, and the ready check wants it.
+    '+auth',
+    '+hello',
+    '+ping',
+    '+quit',
+    '+client|setname',
+    '+client|setinfo',
+    '+info',
+    '+cluster|slots',
+    '+cluster|shards',
+    '+cluster|nodes',
+    '+cluster|info',
+  ].join(' ');

@@ -1,0 +1,165 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { toEnv } from '../../functions/lib/config/env.ts';
+import type { Settings } from '../../functions/lib/config/table.ts';
+import { bundle } from '../bundling.ts';
+import type { Cache } from './cache.ts';
+import type { Network } from './network.ts';
+
+interface FunctionsProps {
+  readonly settings: Settings;
+  readonly network: Network;
+  readonly cache: Cache;
+}
+
+type FunctionName = keyof Settings['memory'];
+
+interface Spec {
+  readonly description: string;
+  readonly timeoutSeconds: (settings: Settings) => number;
+  /** Others hand it events without waiting: a failed or late event is then dropped, since Redis knows better what is due. */
+  readonly asynchronous: boolean;
+  /** Calls hosts outside the network. */
+  readonly callsOut: boolean;
+}
+
+const specs: Readonly<Record<FunctionName, Spec>> = {
+  process: {
+    description: 'Runs the jobs of a visit',
+    timeoutSeconds: (settings) => settings.processTimeoutSeconds,
+    asynchronous: true,
+    callsOut: true,
+  },
+  dispatch: {
+    description: 'Claims visits and hands them to process',
+    // Loops for 65 s, then has to finish what it has begun.
+    timeoutSeconds: () => 90,
+    asynchronous: true,
+    callsOut: false,
+  },
+  enqueue: {
+    description: 'Admits jobs',
+    timeoutSeconds: () => 10,
+    asynchronous: false,
+    callsOut: false,
+  },
+  tenants: {
+    description: 'Shows and changes tenants and the queue',
+    // The gateway waits for 30 s.
+    timeoutSeconds: () => 29,
+    asynchronous: false,
+    callsOut: false,
+  },
+  monitor: {
+    description: 'Reports the state of the queue',
+    // Less than the minute until the next one.
+    timeoutSeconds: () => 55,
+    asynchronous: true,
+    callsOut: false,
+  },
+};
+
+/** Visits that Lambda runs at once: above the capacity that Redis keeps, so that an event is not left waiting in Lambda. */
+export const reservedConcurrency = (capacity: number): number => capacity + Math.max(2, Math.ceil(capacity / 4));
+
+const WRITE_LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+
+/** What the service needs to attach a function to a network; these actions know no narrower resource. */
+const networkInterfaces = new iam.PolicyStatement({
+  actions: [
+    'ec2:CreateNetworkInterface',
+    'ec2:DescribeNetworkInterfaces',
+    'ec2:DescribeSubnets',
+    'ec2:DeleteNetworkInterface',
+    'ec2:AssignPrivateIpAddresses',
+    'ec2:UnassignPrivateIpAddresses',
+  ],
+  resources: ['*'],
+});
+
+/** Who is invoked, under the name by which the function finds it in its environment. */
+interface Invokes {
+  readonly processFunction?: lambda.Function;
+  readonly dispatchFunction?: lambda.Function;
+}
+
+type FunctionRecord = Readonly<Record<FunctionName, lambda.Function>>;
+
+/** The functions of the queue, each with its own role and log group. */
+export class Functions extends Construct implements FunctionRecord {
+  readonly process: lambda.Function;
+  readonly dispatch: lambda.Function;
+  readonly enqueue: lambda.Function;
+  readonly tenants: lambda.Function;
+  readonly monitor: lambda.Function;
+  private readonly props: FunctionsProps;
+
+  constructor(scope: Construct, id: string, props: FunctionsProps) {
+    super(scope, id);
+    this.props = props;
+    // What a function invokes is made before it, and can be nothing else: no circle of invocations can arise.
+    this.process = this.add('process');
+    this.dispatch = this.add('dispatch', { processFunction: this.process });
+    this.enqueue = this.add('enqueue', { dispatchFunction: this.dispatch });
+    this.tenants = this.add('tenants', { dispatchFunction: this.dispatch });
+    this.monitor = this.add('monitor');
+  }
+
+  private add(name: FunctionName, invokes: Invokes = {}): lambda.Function {
+    const { settings, network, cache } = this.props;
+    const spec = specs[name];
+    const scope = new Construct(this, `${name[0]?.toUpperCase()}${name.slice(1)}`);
+    const targets = Object.values(invokes);
+    const links = Object.fromEntries(Object.entries(invokes).map(([link, target]) => [link, target.functionName]));
+
+    const logGroup = new logs.LogGroup(scope, 'Logs', {
+      logGroupName: `/rota/${settings.queue}/${name}`,
+      // The enumeration is nothing but the numbers that the setting allows.
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+      retention: settings.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new iam.Role(scope, 'Role', {
+      description: `Function ${name} of the Rota queue ${settings.queue}`,
+      assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
+    });
+    role.addToPolicy(networkInterfaces);
+    role.addToPolicy(cache.connectStatement());
+    role.addToPolicy(new iam.PolicyStatement({ actions: WRITE_LOGS, resources: [logGroup.logGroupArn] }));
+    if (targets.length > 0) {
+      role.addToPolicy(
+        new iam.PolicyStatement({
+          actions: ['lambda:InvokeFunction'],
+          resources: targets.map((target) => target.functionArn),
+        }),
+      );
+    }
+
+    const leaves = spec.callsOut || (targets.length > 0 && !settings.endpoint);
+    return new lambda.Function(scope, 'Function', {
+      description: spec.description,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      handler: 'index.handler',
+      code: bundle(name),
+      memorySize: settings.memory[name],
+      timeout: Duration.seconds(spec.timeoutSeconds(settings)),
+      role,
+      logGroup,
+      vpc: network.vpc,
+      vpcSubnets: network.functionSubnets,
+      securityGroups: [network.functionsGroup, ...(leaves && network.egressGroup ? [network.egressGroup] : [])],
+      ipv6AllowedForDualStack: settings.egress === 'ipv6',
+      reservedConcurrentExecutions:
+        name === 'process' && settings.reserveConcurrency ? reservedConcurrency(settings.capacity) : undefined,
+      ...(spec.asynchronous && { retryAttempts: 0, maxEventAge: Duration.seconds(60) }),
+      environment: {
+        ...toEnv(settings, { redis: cache.connection, shard: 0, ...links }),
+        ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),
+      },
+    });
+  }
+}
