@@ -106,7 +106,7 @@ export const listExamples: readonly Example[] = [
     name: 'longest waiting',
     query: { sort: 'oldest', limit: '1' },
     status: 200,
-    answer: { tenants: [acme], next: 'MQ' },
+    answer: { tenants: [acme], next: '1' },
   },
 ];
 

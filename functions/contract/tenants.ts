@@ -97,7 +97,9 @@ export const listTenants = route({
     }),
     limit: queryInteger(1, 1_000, 100, 'Most tenants of the page.'),
     cursor: z.optional(
-      documented(z.string().check(z.minLength(1), z.maxLength(1_024)), { description: '`next` of the page before.' }),
+      documented(z.string().check(z.regex(/^\d{1,9}$/, '`next` of the page before')), {
+        description: '`next` of the page before.',
+      }),
     ),
   }),
   responses: {
