@@ -34,10 +34,10 @@ export interface InvocationResult {
 
 export interface EnvironmentEvents {
   /** Asks for its next invocation (also for its first): free to be given one. */
-  onIdle(environment: Environment): void;
+  onIdle: (environment: Environment) => void;
   /** The process has ended; `initError` is set when it never came to ask for an invocation. */
-  onGone(environment: Environment, initError?: InvocationResult): void;
-  onLog(functionName: string, line: string): void;
+  onGone: (environment: Environment, initError?: InvocationResult) => void;
+  onLog: (functionName: string, line: string) => void;
 }
 
 const RUNTIME_CLIENT = fileURLToPath(import.meta.resolve('aws-lambda-ric'));
@@ -63,7 +63,8 @@ export class Environment {
   readonly #spec: FunctionSpec;
   readonly #events: EnvironmentEvents;
   readonly #server: Server;
-  readonly #logStream = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
+  readonly #logStream =
+    `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
   #child: ChildProcess | undefined;
   #asking: ServerResponse | undefined;
   #current: { invocation: Invocation; settle(result: InvocationResult): void } | undefined;
@@ -128,7 +129,9 @@ export class Environment {
         this.#current = undefined;
         const ms = (performance.now() - startedAt).toFixed(2);
         this.#log(`END RequestId: ${invocation.requestId}`);
-        this.#log(`REPORT RequestId: ${invocation.requestId}\tDuration: ${ms} ms\tMemory Size: ${this.#spec.memoryMb} MB`);
+        this.#log(
+          `REPORT RequestId: ${invocation.requestId}\tDuration: ${ms} ms\tMemory Size: ${this.#spec.memoryMb} MB`,
+        );
         resolve(result);
       };
       this.#current = { invocation, settle };
