@@ -12,6 +12,7 @@ import {
   seconds,
   tenantParams,
   weight,
+  withDefault,
 } from './schemas.ts';
 
 const record = documented(
@@ -92,7 +93,7 @@ export const listTenants = route({
   access: 'operate',
   summary: 'List the tenants with waiting jobs',
   query: z.strictObject({
-    sort: documented(z._default(z.enum(['depth', 'oldest']), 'depth'), {
+    sort: documented(withDefault(z.enum(['depth', 'oldest']), 'depth'), {
       description: 'Most waiting jobs first, or longest waiting first.',
     }),
     limit: queryInteger(1, 1_000, 100, 'Most tenants of the page.'),

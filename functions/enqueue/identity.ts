@@ -1,6 +1,6 @@
 import { isTenantId, type TenantId } from '../lib/domain/ids.ts';
 import { RequestProblem } from '../lib/domain/problems.ts';
-import { type Call, type Claims, rejectFaults } from '../lib/lambda/request.ts';
+import type { Call, Claims } from '../lib/lambda/request.ts';
 
 /** How the API knows its callers. */
 export interface Auth {
@@ -44,6 +44,9 @@ export function identify(
   auth: Auth,
 ): Identity {
   if (auth.api === 'jwt' && !direct) return ofToken(claims ?? {}, named, auth.jwt);
-  if (named === undefined) rejectFaults([{ in: 'body', path: 'tenant', detail: 'missing, expected a tenant id' }]);
-  return { tenant: named as TenantId, plan: undefined };
+  if (named !== undefined) return { tenant: named, plan: undefined };
+  const detail = 'missing, expected a tenant id';
+  throw new RequestProblem('invalid_request', `At tenant: ${detail}.`, {
+    errors: [{ in: 'body', path: 'tenant', detail }],
+  });
 }

@@ -1,5 +1,5 @@
 import type { TenantBody } from '../contract/tenants.ts';
-import type { HeldReason, TenantView } from '../lib/domain/outcomes.ts';
+import { assertNever, type HeldReason, type TenantView } from '../lib/domain/outcomes.ts';
 
 /** The settings that bound how many jobs a visit takes. */
 export interface VisitBounds {
@@ -42,5 +42,7 @@ export function waiting(view: TenantView, bounds: VisitBounds): TenantBody['wait
     case 'concurrency':
     case 'delayed':
       return { because, visitsAhead: null, estimatedStartSeconds: null };
+    default:
+      return assertNever(because);
   }
 }

@@ -1,4 +1,4 @@
-import middy from '@middy/core';
+import withMiddleware from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { describeThrown, type Log } from '../telemetry/logger.ts';
@@ -35,5 +35,5 @@ export function eventHandler<Event extends z.ZodMiniType>(
     log.error('event failed', { reason: describeThrown(error) });
   };
 
-  return middy(handleEvent).onError(logFailure);
+  return withMiddleware(handleEvent).onError(logFailure);
 }

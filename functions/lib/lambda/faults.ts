@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { assertNever } from '../domain/outcomes.ts';
 import type { Fault } from '../domain/problems.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -15,7 +16,7 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return `given an array of ${value.length}`;
   if (typeof value === 'object') return 'given an object';
   if (typeof value === 'number') return `given ${value}`;
-  const text = String(JSON.stringify(value));
+  const text = JSON.stringify(value);
   return `given ${text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text}`;
 }
 
@@ -40,8 +41,16 @@ function expected(issue: Issue): string {
       return `${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${units[issue.origin] ?? ''}`;
     case 'invalid_value':
       return `one of ${issue.values.map(String).join(', ')}`;
-    default:
+    case 'custom':
+    case 'invalid_format':
+    case 'invalid_union':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
       return issue.message;
+    default:
+      return assertNever(issue);
   }
 }
 

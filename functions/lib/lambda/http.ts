@@ -1,5 +1,5 @@
 import type { MiddlewareObj, Request } from '@middy/core';
-import middy from '@middy/core';
+import withMiddleware from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { type Route, routeKey } from '../../contract/route.ts';
@@ -62,10 +62,8 @@ const requestIdOf = (event: unknown, context: Context): string =>
 
 /** Turns whatever was thrown into a problem, and logs what the caller is not told. */
 const problemsForErrors = (log: Log): MiddlewareObj<unknown, unknown, unknown> => {
-  const answerWithProblem = ({ error, event, context, ...request }: Request<unknown, unknown, unknown>): unknown => {
-    void request;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const requestId = requestIdOf(event, context as Context);
+  const answerWithProblem = ({ error, event, context }: Request<unknown, unknown, unknown>): unknown => {
+    const requestId = requestIdOf(event, context);
     const given = problemOf(error);
     if (given.status >= 500)
       log.error('request failed', { requestId, problem: given.problem, reason: describeThrown(error) });
@@ -109,5 +107,5 @@ export function httpHandler({ log, calls, direct }: HttpOptions) {
     return isHttpEvent(event) ? toHttp(given, requestId) : toDirect(given, requestId);
   }
 
-  return middy(respond).use(problemsForErrors(log));
+  return withMiddleware(respond).use(problemsForErrors(log));
 }

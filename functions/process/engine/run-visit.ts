@@ -1,5 +1,11 @@
-import type { JobResult, Lease, SettleOutcome, Visit, VisitJob } from '../../lib/domain/outcomes.ts';
-import type { Log } from '../../lib/telemetry/logger.ts';
+import {
+  assertNever,
+  type JobResult,
+  type Lease,
+  type SettleOutcome,
+  type Visit,
+  type VisitJob,
+} from '../../lib/domain/outcomes.ts';
 import type { QueueClient } from '../../lib/queue/queue-client.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { createLatch } from './latch.ts';
@@ -65,7 +71,7 @@ class VisitRun {
       if (!(error instanceof OutOfReach)) throw error;
       return this.end('lost');
     } finally {
-      this.cutRunning(new Error('the visit is over'));
+      await this.cutRunning(new Error('the visit is over'));
       await this.heartbeat.stop();
     }
   }
@@ -105,12 +111,15 @@ class VisitRun {
   private start(job: VisitJob, timeoutMs: number): void {
     const started = startJob(this.visit.tenant, job, timeoutMs, this.options);
     this.running.set(job.index, started);
-    void started.result.then((result) => {
-      this.running.delete(job.index);
-      this.finished.push(result);
-      this.finishedSinceMs = Math.min(this.finishedSinceMs, performance.now());
-      this.latch.open();
-    });
+    void this.finish(started);
+  }
+
+  private async finish({ result }: RunningJob): Promise<void> {
+    const finished = await result;
+    this.running.delete(finished.index);
+    this.finished.push(finished);
+    this.finishedSinceMs = Math.min(this.finishedSinceMs, performance.now());
+    this.latch.open();
   }
 
   private stop(): void {
@@ -157,6 +166,8 @@ class VisitRun {
         return this.end('lost');
       case 'settled':
         throw new Error(`all jobs were settled, and the queue counts ${outcome.left} left`);
+      default:
+        return assertNever(outcome);
     }
   }
 
