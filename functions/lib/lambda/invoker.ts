@@ -1,4 +1,5 @@
-import type { LambdaClient } from '@aws-sdk/client-lambda';
+import { describeThrown } from '../telemetry/logger.ts';
+import type { createLambdaApi } from './lambda-api.ts';
 
 export type InvokeOutcome =
   /** Lambda has the event and will deliver it, perhaps more than once. */
@@ -35,35 +36,18 @@ function reasonOf(error: unknown): 'throttled' | 'unavailable' | 'timeout' | 're
  * dispatcher alive and invokes nobody.
  */
 export function createInvoker({ timeoutMs, connections }: InvokerOptions): Invoker {
-  let loaded: Promise<{ client: LambdaClient; sdk: typeof import('@aws-sdk/client-lambda') }> | undefined;
-  const load = async () => {
-    const sdk = await import('@aws-sdk/client-lambda');
-    const client = new sdk.LambdaClient({
-      // One more try for a connection that died while the environment was frozen; the caller knows better what to do next.
-      maxAttempts: 2,
-      requestHandler: {
-        connectionTimeout: 1_000,
-        httpsAgent: { maxSockets: connections },
-        httpAgent: { maxSockets: connections },
-      },
-    });
-    return { client, sdk };
-  };
+  let loading: Promise<ReturnType<typeof createLambdaApi>> | undefined;
+  // By way of a module of ours: of a package that is itself loaded like this, a bundle keeps every export.
+  const load = async () => (await import('./lambda-api.ts')).createLambdaApi(connections);
 
   return async (functionName, event) => {
     try {
-      loaded ??= load();
-      const { client, sdk } = await loaded;
-      const command = new sdk.InvokeCommand({
-        FunctionName: functionName,
-        InvocationType: 'Event',
-        Payload: JSON.stringify(event),
-      });
-      await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+      loading ??= load();
+      const invoke = await loading;
+      await invoke(functionName, event, timeoutMs);
       return { outcome: 'accepted' };
     } catch (error) {
-      const detail = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
-      return { outcome: 'refused', reason: reasonOf(error), detail };
+      return { outcome: 'refused', reason: reasonOf(error), detail: describeThrown(error) };
     }
   };
 }
