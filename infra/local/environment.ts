@@ -63,7 +63,8 @@ export class Environment {
   readonly #spec: FunctionSpec;
   readonly #events: EnvironmentEvents;
   readonly #server: Server;
-  readonly #logStream = `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
+  readonly #logStream =
+    `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`;
   #child: ChildProcess | undefined;
   #asking: ServerResponse | undefined;
   #current: { invocation: Invocation; settle(result: InvocationResult): void } | undefined;
@@ -128,7 +129,9 @@ export class Environment {
         this.#current = undefined;
         const ms = (performance.now() - startedAt).toFixed(2);
         this.#log(`END RequestId: ${invocation.requestId}`);
-        this.#log(`REPORT RequestId: ${invocation.requestId}\tDuration: ${ms} ms\tMemory Size: ${this.#spec.memoryMb} MB`);
+        this.#log(
+          `REPORT RequestId: ${invocation.requestId}\tDuration: ${ms} ms\tMemory Size: ${this.#spec.memoryMb} MB`,
+        );
         resolve(result);
       };
       this.#current = { invocation, settle };
