@@ -1,3 +1,4 @@
+import type { QueueConfig } from '../config/queue-config.ts';
 import type {
   ClaimOutcome,
   EnqueueOutcome,
@@ -34,25 +35,6 @@ export interface EnqueueRequest {
   /** The caller's idempotency key; without one the request is still safe to retry once, for a minute. */
   readonly idempotencyKey?: string | undefined;
   readonly jobs: readonly NewJob[];
-}
-
-/** The values of a queue's configuration that live in Redis. Times in ms. */
-export interface QueueConfig {
-  /** Seconds; the higher version wins, so that an old environment cannot undo a new deploy. */
-  readonly version: number;
-  readonly plans: Readonly<Record<string, { weight: number; maxDepth: number; maxConcurrency: number }>>;
-  readonly defaultPlan: string;
-  readonly quantum: number;
-  readonly capacity: number;
-  readonly visitConcurrency: number;
-  readonly maxVisitMs: number;
-  readonly spreadMs: number;
-  readonly leaseMs: number;
-  readonly openMs: number;
-  readonly unopenedLimit: number;
-  readonly deadLetters: number;
-  readonly idempotencyMs: number;
-  readonly purgeMs: number;
 }
 
 /** A tenant's subscription record: billing's word. Absent means "as the plan says". */

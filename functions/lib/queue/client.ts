@@ -1,0 +1,191 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { QueueConfig } from '../config/queue-config.ts';
+import type { EnqueueOutcome, JobResult, Lease, Visit } from '../domain/outcomes.ts';
+import { QueueUnavailable, QueueUnconfigured } from './errors.ts';
+import { queueKeys } from './keys.ts';
+import type { EnqueueRequest, QueueClient } from './queue-client.ts';
+import { batchIds, packNewJob, readJob } from './record.ts';
+import { type RedisConnection, runScript, type Script, type ScriptArgument } from './script.ts';
+import { claim } from './scripts/claim.ts';
+import { configure } from './scripts/configure.ts';
+import { enqueue } from './scripts/enqueue.ts';
+import { extend } from './scripts/extend.ts';
+import { inspect } from './scripts/inspect.ts';
+import { list } from './scripts/list.ts';
+import { type OpenedReply, open } from './scripts/open.ts';
+import { pause } from './scripts/pause.ts';
+import { purge } from './scripts/purge.ts';
+import { release } from './scripts/release.ts';
+import { packResult, settle } from './scripts/settle.ts';
+import { stats } from './scripts/stats.ts';
+import { subscribe } from './scripts/subscribe.ts';
+import { tick } from './scripts/tick.ts';
+
+/** How long a request without an idempotency key can still be repeated after a lost reply. */
+const NONCE_MS = 60_000;
+const MARK_MS = 3_000;
+
+export interface QueueClientOptions {
+  readonly redis: RedisConnection;
+  /** Makes the second connection, which `waitForWake` blocks on; only a dispatcher needs it. */
+  readonly connectBlocking?: () => RedisConnection;
+  readonly queue: string;
+  readonly shard: number;
+}
+
+/** The queue over one Redis: a method a script (see QueueClient). */
+export function createQueueClient({ redis, connectBlocking, queue, shard }: QueueClientOptions): QueueClient {
+  const keys = queueKeys(queue, shard);
+  let config: QueueConfig | undefined;
+  let waiting: RedisConnection | undefined;
+
+  const writeConfig = (value: QueueConfig) =>
+    runScript(redis, keys.prefix, configure, { version: value.version, settings: JSON.stringify(value) });
+
+  /** Runs a script; an emptied Redis is configured again first. */
+  async function run<Field extends string, Outcome>(
+    script: Script<Field, Outcome>,
+    args: Readonly<Record<Field, ScriptArgument>>,
+    rest: readonly ScriptArgument[] = [],
+  ): Promise<Outcome> {
+    try {
+      return await runScript(redis, keys.prefix, script, args, rest);
+    } catch (error) {
+      if (!(error instanceof QueueUnconfigured) || config === undefined) throw error;
+      await writeConfig(config);
+      return runScript(redis, keys.prefix, script, args, rest);
+    }
+  }
+
+  /** Once more after a lost reply, for scripts that answer a repetition like the first time. */
+  async function runTwice<Field extends string, Outcome>(
+    script: Script<Field, Outcome>,
+    args: Readonly<Record<Field, ScriptArgument>>,
+    rest: readonly ScriptArgument[] = [],
+  ): Promise<Outcome> {
+    return run(script, args, rest).catch((error: unknown) => {
+      if (!(error instanceof QueueUnavailable)) throw error;
+      return run(script, args, rest);
+    });
+  }
+
+  const visitOf = (leaseId: string, { records, ...opened }: OpenedReply): Visit => ({
+    ...opened,
+    leaseId,
+    jobs: records.map(({ index, record }) => readJob(shard, index, record)),
+  });
+
+  async function enqueueJobs(request: EnqueueRequest): Promise<EnqueueOutcome> {
+    const packed = request.jobs.map(packNewJob);
+    const enqueueId = newEnqueueId();
+    const digest = createHash('sha256');
+    for (const job of packed) digest.update(`${job.length}:`).update(job);
+    const reply = await runTwice(
+      enqueue,
+      {
+        tenant: request.tenant,
+        claimPlan: request.claimPlan ?? '',
+        onceField:
+          request.idempotencyKey === undefined ? `n:${enqueueId.toString('hex')}` : `k:${request.idempotencyKey}`,
+        onceMs: request.idempotencyKey === undefined ? NONCE_MS : (config?.idempotencyMs ?? NONCE_MS),
+        digest: digest.digest(),
+        enqueueId,
+      },
+      packed,
+    );
+    switch (reply.outcome) {
+      case 'accepted':
+        return { ...reply, ids: batchIds(shard, enqueueId, reply.jobs) };
+      case 'repeated': {
+        const ids = batchIds(shard, reply.enqueueId, reply.jobs);
+        // Without a key of the caller's the repetition is our own second try: to the caller it is the first.
+        return request.idempotencyKey === undefined
+          ? { outcome: 'accepted', ids, depth: reply.depth, dispatch: false }
+          : { outcome: 'repeated', ids, depth: reply.depth };
+      }
+      case 'full':
+        return { ...reply, room: Math.max(0, reply.limit - reply.depth) };
+      default:
+        return reply;
+    }
+  }
+
+  async function settleJobs(lease: Lease, results: readonly JobResult[], claimNext: boolean) {
+    const seed = claimNext ? newSeed() : '';
+    const reply = await runTwice(settle, { ...lease, seed }, results.map(packResult));
+    return reply.outcome === 'continued'
+      ? { outcome: reply.outcome, visit: visitOf(lease.leaseId, reply.opened) }
+      : reply;
+  }
+
+  return {
+    async configure(value) {
+      config = value;
+      return writeConfig(value);
+    },
+    enqueue: enqueueJobs,
+    claim: (max) => run(claim, { shard, seed: newSeed(), maxVisits: max }),
+    async open(lease, nonce) {
+      const reply = await runTwice(open, { ...lease, nonce });
+      return reply.outcome === 'opened'
+        ? { outcome: reply.outcome, visit: visitOf(lease.leaseId, reply.opened) }
+        : reply;
+    },
+    extend: (lease) => runTwice(extend, lease),
+    settle: (lease, results, { claimNext }) => settleJobs(lease, results, claimNext),
+    release: (lease) => run(release, lease),
+    tick: () => run(tick, {}),
+    stats: () => run(stats, {}),
+    inspect: (tenant) => run(inspect, { tenant }),
+    async list(sort, limit, cursor) {
+      const offset = Number(cursor ?? 0);
+      const tenants = await run(list, { sort, offset, limit });
+      return { tenants, next: tenants.length === limit ? String(offset + limit) : null };
+    },
+    subscribe: (tenant, record) =>
+      runTwice(subscribe, {
+        tenant,
+        plan: record.plan ?? '',
+        weight: record.weight ?? '',
+        maxDepth: record.maxDepth ?? '',
+        maxConcurrency: record.maxConcurrency ?? '',
+      }),
+    async pause(tenant) {
+      await runTwice(pause, { tenant, paused: 1 });
+    },
+    async resume(tenant) {
+      const reply = await runTwice(pause, { tenant, paused: 0 });
+      return { dispatch: reply.outcome === 'resumed' && reply.dispatch };
+    },
+    purge: (tenant, scope) => run(purge, { tenant, scope }),
+    async waitForWake(timeoutMs) {
+      if (connectBlocking === undefined) throw new TypeError('waitForWake needs the option connectBlocking');
+      waiting ??= connectBlocking();
+      const woken = await waiting.blpop(keys.wake, timeoutMs / 1000).catch((error: unknown) => {
+        throw new QueueUnavailable(`wake: ${String(error)}`, { cause: error });
+      });
+      return woken !== null;
+    },
+    async markDispatcher() {
+      await redis.set(keys.dispatcher, 'alive', 'PX', MARK_MS);
+    },
+    async unmarkDispatcher() {
+      await redis.del(keys.dispatcher);
+    },
+    async close() {
+      waiting?.disconnect();
+      redis.disconnect();
+    },
+  };
+}
+
+/** 48 bits of time, so that ids sort roughly by age, and 32 random ones. */
+function newEnqueueId(): Buffer {
+  const id = randomBytes(10);
+  id.writeUIntBE(Date.now(), 0, 6);
+  return id;
+}
+
+function newSeed(): string {
+  return randomBytes(16).toString('hex');
+}

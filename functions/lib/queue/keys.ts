@@ -1,0 +1,57 @@
+/**
+ * Every key of the queue, as `lua/lib/keys.lua` derives them; a test holds the two against each other. Only code that
+ * must name a key outside a script uses this: blocking on `wake`, the dispatcher's mark, and tests that look inside.
+ */
+export interface QueueKeys {
+  readonly prefix: string;
+  readonly config: string;
+  readonly clock: string;
+  readonly totals: string;
+  readonly rotation: string;
+  readonly due: string;
+  readonly held: string;
+  readonly opening: string;
+  readonly visits: string;
+  readonly depths: string;
+  readonly oldest: string;
+  readonly idle: string;
+  readonly onces: string;
+  readonly wake: string;
+  readonly dispatcher: string;
+  tenant(tenant: string): string;
+  ready(tenant: string): string;
+  returned(tenant: string): string;
+  delayed(tenant: string): string;
+  dead(tenant: string): string;
+  once(tenant: string): string;
+  visit(leaseId: string): string;
+}
+
+/** The keys of one shard of a queue. The hash tag keeps them in one slot, so that scripts run on a cluster. */
+export function queueKeys(queue: string, shard: number): QueueKeys {
+  const prefix = `{rota:${queue}:${shard}}:v1:`;
+  return {
+    prefix,
+    config: `${prefix}config`,
+    clock: `${prefix}clock`,
+    totals: `${prefix}totals`,
+    rotation: `${prefix}rotation`,
+    due: `${prefix}due`,
+    held: `${prefix}held`,
+    opening: `${prefix}opening`,
+    visits: `${prefix}visits`,
+    depths: `${prefix}depths`,
+    oldest: `${prefix}oldest`,
+    idle: `${prefix}idle`,
+    onces: `${prefix}onces`,
+    wake: `${prefix}wake`,
+    dispatcher: `${prefix}dispatcher`,
+    tenant: (tenant) => `${prefix}tenant:${tenant}`,
+    ready: (tenant) => `${prefix}ready:${tenant}`,
+    returned: (tenant) => `${prefix}returned:${tenant}`,
+    delayed: (tenant) => `${prefix}delayed:${tenant}`,
+    dead: (tenant) => `${prefix}dead:${tenant}`,
+    once: (tenant) => `${prefix}once:${tenant}`,
+    visit: (leaseId) => `${prefix}visit:${leaseId}`,
+  };
+}

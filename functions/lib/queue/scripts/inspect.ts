@@ -1,0 +1,69 @@
+import verb from '../../../../lua/inspect.lua';
+import type { HeldReason, TenantView } from '../../domain/outcomes.ts';
+import { forViews } from '../parts.ts';
+import { defineScript, number, optional, type Reply, text } from '../script.ts';
+import { measured } from './enqueue.ts';
+
+const HELD_BITS: readonly (readonly [number, HeldReason])[] = [
+  [1, 'paused'],
+  [2, 'concurrency'],
+  [4, 'rate'],
+  [8, 'backoff'],
+];
+
+/** Field and value in turn, as a lookup. */
+export function fieldsOf(flat: Reply): (name: string) => Reply[number] | undefined {
+  const fields = new Map<string, Reply[number] | undefined>();
+  for (let i = 0; i < flat.length; i += 2) fields.set(text(flat[i]), flat[i + 1]);
+  return (name) => fields.get(name);
+}
+
+/** Decodes what `viewOf` in lua/lib/view.lua sends. */
+export function decodeView(nowMs: number, flat: Reply): TenantView {
+  const field = fieldsOf(flat);
+  const held = number(field('held'));
+  return {
+    tenant: text(field('tenant')),
+    plan: text(field('planName')),
+    record: {
+      plan: text(field('plan')) || null,
+      weight: optional(field('oweight')),
+      maxDepth: optional(field('odepth')),
+      maxConcurrency: optional(field('oconc')),
+    },
+    weight: number(field('weight')),
+    maxDepth: number(field('maxDepth')),
+    maxConcurrency: number(field('maxConcurrency')),
+    ready: number(field('ready')),
+    delayed: number(field('delayed')),
+    inFlight: number(field('flight')),
+    lanes: number(field('lanes')),
+    dead: number(field('dead')),
+    bytes: number(field('bytes')),
+    held: HELD_BITS.filter(([bit]) => (held & bit) !== 0).map(([, reason]) => reason),
+    heldUntilMs: number(field('until')) || null,
+    oldestReadySinceMs: optional(field('oldest')),
+    visitsAhead: optional(field('ahead')),
+    rate: {
+      tenant: measured(field('rate')),
+      queue: measured(field('queueRate')),
+      weightShare: number(field('weightShare')),
+    },
+    rateWindowMs: number(field('rateSpan')),
+    served: number(field('served')),
+    done: number(field('done')),
+    failed: number(field('failed')),
+    enqueued: number(field('enqueued')),
+    p95Ms: optional(field('p95')),
+    meanMs: optional(field('mean')),
+    nowMs,
+  };
+}
+
+export const inspect = defineScript({
+  name: 'inspect',
+  parts: [...forViews, verb],
+  allowOom: true,
+  fields: ['tenant'],
+  decode: ([, now, ...flat]): TenantView => decodeView(number(now), flat),
+});

@@ -1,0 +1,72 @@
+-- enqueue: admit a batch of one tenant's jobs and push them, all or none. A refusal writes nothing.
+-- KEYS 1 prefix
+-- ARGV 1 tenant, 2 claimPlan ('' = none), 3 onceField ('' = none), 4 onceMs, 5 digest (of the batch), 6 enqueueId (10 bytes),
+--   then jobs: 6 bytes of delay in ms, and route, cost, most attempts, timeout and body as the record holds them
+-- RETURNS accepted, jobs, depth, dispatch | repeated, enqueueId, jobs, depth | conflict | unknown_plan, plan…
+--   | full, depth, limit, tenantRate, queueRate, weightShare
+-- DERIVES tenant, ready, delayed, once
+-- INVARIANT depth after an accepted enqueue is at most maxDepth; a tenant in the rotation is not moved by it
+local name, claimPlan, onceField, onceMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local digest, enqueueId, firstJob = ARGV[5], ARGV[6], 7
+local count = #ARGV - firstJob + 1
+
+if not config then return redis.error_reply(UNCONFIGURED) end
+
+if onceField ~= '' then
+  local answer = redis.call('HGET', onceKey(name), onceField)
+  local expiresAt = answer and redis.call('ZSCORE', key.onces, onceField .. '\0' .. name)
+  if expiresAt and tonumber(expiresAt) > now then
+    local length, jobs, depth = struct.unpack('>BHI6', answer)
+    if string.sub(answer, 10, 9 + length) ~= digest then return { 'conflict' } end
+    return { 'repeated', string.sub(answer, 10 + length), jobs, depth }
+  end
+end
+
+if claimPlan ~= '' and not config.plans[claimPlan] then
+  local reply = { 'unknown_plan' }
+  for plan in pairs(config.plans) do reply[#reply + 1] = plan end
+  return reply
+end
+
+local t = tenant(name)
+if claimPlan ~= '' and t.claim ~= claimPlan then
+  t.claim = claimPlan
+  resolveLimits(t)
+end
+local depth = t.ready + t.delayed
+if depth + count > t.maxDepth then
+  local others = clock.weights
+  if t.pos > 0 then others = others - t.weight end
+  return { 'full', depth, exact(t.maxDepth), exact(rateOf(t, t.served)), exact(rateOf(totals, totals.served)),
+    exact(t.shareWeight / (others + t.shareWeight)) }
+end
+
+reweigh(t)
+if t.ready == 0 then t.headMoved = true end
+local ready, readyBytes = {}, 0
+for i = 0, count - 1 do
+  local given = ARGV[firstJob + i]
+  local delayMs = struct.unpack('>I6', given)
+  local job = record.make(nextSequence(), now + delayMs, enqueueId, i, string.sub(given, 7))
+  if delayMs > 0 then
+    delay(t, job, now + delayMs)
+  else
+    ready[#ready + 1] = job
+    readyBytes = readyBytes + record.bodyBytes(job)
+  end
+end
+if #ready > 0 then
+  redis.call('RPUSH', readyKey(name), unpack(ready))
+  addReady(t, #ready, readyBytes)
+end
+t.enqueued = t.enqueued + count
+totals.enqueued = totals.enqueued + count
+place(t)
+depth = t.ready + t.delayed
+if onceField ~= '' then
+  redis.call('HSET', onceKey(name), onceField, struct.pack('>BHI6', #digest, count, depth) .. digest .. enqueueId)
+  redis.call('ZADD', key.onces, now + onceMs, onceField .. '\0' .. name)
+end
+commit()
+wake()
+return { 'accepted', count, depth, dispatcherNeeded() }

@@ -1,0 +1,82 @@
+-- Where jobs go when they leave a visit: back to their place, to a later time, or to the dead letters.
+
+-- Back into `returned` under its own sequence, ahead of everything that was pushed after it.
+local function giveBack(t, job)
+  redis.call('ZADD', returnedKey(t.name), record.sequence(job), job)
+  t.back = t.back + 1
+  t.headMoved = true
+  addReady(t, 1, record.bodyBytes(job))
+end
+
+local function delay(t, job, dueMs)
+  redis.call('ZADD', delayedKey(t.name), dueMs, job)
+  addDelayed(t, 1, record.bodyBytes(job))
+  local due = redis.call('ZSCORE', key.due, t.name)
+  if not due or dueMs < tonumber(due) then redis.call('ZADD', key.due, dueMs, t.name) end
+end
+
+-- To the head of the tenant's dead letters; beyond the cap the oldest is dropped and counted.
+local function bury(t, job, reason)
+  local dead = struct.pack('>I6Hc0', now, #reason, reason) .. job
+  local length = redis.call('LPUSH', deadKey(t.name), dead)
+  totals.died = totals.died + 1
+  if length > config.deadLetters then
+    redis.call('LTRIM', deadKey(t.name), 0, config.deadLetters - 1)
+    totals.dropped = totals.dropped + length - config.deadLetters
+    totals.dead = totals.dead - (length - config.deadLetters)
+    t.dead = t.dead - (length - config.deadLetters)
+  end
+  t.dead = t.dead + 1
+  totals.dead = totals.dead + 1
+end
+
+-- One more attempt used. Returns the changed job, or nil after burying the one that had no attempt left.
+local function useAttempt(t, job, flags, reason)
+  local attempts = record.attempts(job) + 1
+  local changed = record.change(job, flags, attempts, record.sequence(job), record.readySince(job))
+  if attempts >= record.maxAttempts(job) then
+    bury(t, changed, reason)
+    return nil
+  end
+  return changed
+end
+
+-- p95: steps up by a quarter of the excess (at least an eighth of itself) and down by 1/152 of itself, so that steps
+-- balance where one in twenty is above; heavy tails push it higher, which only shortens visits.
+local function learnDuration(t, ms)
+  if not t.p95 then
+    t.p95 = ms
+  elseif ms > t.p95 then
+    t.p95 = t.p95 + math.max((ms - t.p95) / 4, t.p95 / 8)
+  else
+    t.p95 = t.p95 - t.p95 / 152
+  end
+  if t.mean then
+    t.mean = t.mean + (ms - t.mean) / 16
+  else
+    t.mean = ms
+  end
+  t.ms = t.ms + ms
+end
+
+-- The jobs go back as if the visit had never taken them, and the charge with them.
+local function refund(t, l, jobs)
+  if #jobs == 0 then return end
+  local cost = 0
+  for i = 1, #jobs do
+    cost = cost + record.cost(jobs[i])
+    giveBack(t, jobs[i])
+  end
+  addFlight(t, -#jobs)
+  t.served = t.served - #jobs
+  totals.served = totals.served - #jobs
+  if t.epoch == l.epoch then moveTurn(t, t.turn - cost / l.weight) end
+end
+
+-- Frees the slot and the lanes of a visit, whose jobs the caller has dealt with or is about to.
+local function endVisit(t, leaseId, l)
+  redis.call('DEL', visitKey(leaseId))
+  redis.call('ZREM', key.visits, leaseId)
+  redis.call('ZREM', key.opening, leaseId)
+  t.lanes = t.lanes - l.lanes
+end

@@ -1,0 +1,222 @@
+-- One tenant: its state, its place in the rotation, and the indexes over tenants. Rotation and counts are changed only here.
+local PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF = 1, 2, 4, 8
+local RECHECK_MS = 5000
+
+local COUNTED = {
+  'ready', 'back', 'delayed', 'dead', 'flight', 'lanes', 'held', 'until', 'turn', 'epoch', 'pos', 'weight',
+  'served', 'done', 'failed', 'enqueued', 'ms', 'bytes', 'idle', 'refused', 'r1t', 'r1s', 'r2t', 'r2s',
+}
+local OPTIONAL = { 'p95', 'mean', 'oweight', 'odepth', 'oconc' }
+local NAMED = { 'claim', 'plan' }
+
+local tenants = {}
+
+-- Limits by precedence: the record's overrides, its plan, the claim's plan, the default plan.
+local function resolveLimits(t)
+  local name = config.defaultPlan
+  if t.claim and config.plans[t.claim] then name = t.claim end
+  if t.plan and config.plans[t.plan] then name = t.plan end
+  local plan = config.plans[name]
+  t.planName = name
+  t.shareWeight = t.oweight or plan.weight
+  t.maxDepth = t.odepth or plan.maxDepth
+  t.maxConcurrency = t.oconc or plan.maxConcurrency
+end
+
+local function tenant(name)
+  local t = tenants[name]
+  if t then return t end
+  t = { name = name, was = {} }
+  local stored = redis.call('HGETALL', tenantKey(name))
+  for i = 1, #stored, 2 do
+    local field, value = stored[i], stored[i + 1]
+    if field ~= 'claim' and field ~= 'plan' then value = tonumber(value) end
+    t[field] = value
+    t.was[field] = value
+  end
+  for i = 1, #COUNTED do
+    local field = COUNTED[i]
+    if not t[field] then t[field], t.was[field] = 0, 0 end
+  end
+  resolveLimits(t)
+  tenants[name] = t
+  return t
+end
+
+local function member(t) return string.format('%015d', t.pos) .. t.name end
+local function memberName(m) return string.sub(m, 16) end
+
+-- Ready jobs come or go; a tenant in the rotation takes the servable count along.
+local function addReady(t, count, bytes)
+  t.ready = t.ready + count
+  t.bytes = t.bytes + bytes
+  totals.ready = totals.ready + count
+  totals.bytes = totals.bytes + bytes
+  if t.pos > 0 then clock.servable = clock.servable + count end
+end
+
+local function addDelayed(t, count, bytes)
+  t.delayed = t.delayed + count
+  t.bytes = t.bytes + bytes
+  totals.delayed = totals.delayed + count
+  totals.bytes = totals.bytes + bytes
+end
+
+local function addFlight(t, count)
+  t.flight = t.flight + count
+  totals.flight = totals.flight + count
+end
+
+local function ownTurn(t)
+  if t.epoch == clock.epoch then return t.turn end
+  return 0
+end
+
+local function enter(t)
+  t.turn = math.max(clock.v, ownTurn(t))
+  t.epoch = clock.epoch
+  t.pos = nextSequence()
+  redis.call('ZADD', key.rotation, t.turn, member(t))
+  clock.servable = clock.servable + t.ready
+  clock.weights = clock.weights + t.weight
+end
+
+local function leave(t)
+  redis.call('ZREM', key.rotation, member(t))
+  t.pos = 0
+  clock.servable = clock.servable - t.ready
+  clock.weights = clock.weights - t.weight
+  -- An empty rotation weighs exactly nothing: rounding never accumulates beyond a busy spell.
+  if clock.servable == 0 then clock.weights = 0 end
+end
+
+local function holdBit(t, bit, on)
+  local has = math.floor(t.held / bit) % 2 == 1
+  if on and not has then t.held = t.held + bit end
+  if has and not on then t.held = t.held - bit end
+end
+
+-- In the rotation if and only if it has ready jobs and nothing holds it; called after anything that may change either.
+local function place(t)
+  holdBit(t, AT_CONCURRENCY, t.lanes >= t.maxConcurrency)
+  local should = t.ready > 0 and t.held == 0
+  if should and t.pos == 0 then enter(t) end
+  if t.pos > 0 and not should then leave(t) end
+  -- No lane of its own will end and let it back in when its cap is raised by a deploy, so tick looks again.
+  if t.held == AT_CONCURRENCY and t.lanes == 0 and t.ready > 0 then
+    redis.call('ZADD', key.held, now + RECHECK_MS, t.name)
+  end
+end
+
+-- To the back of those that share its turn, for a tenant that stays in the rotation after its visit.
+local function requeue(t)
+  redis.call('ZREM', key.rotation, member(t))
+  t.pos = nextSequence()
+  redis.call('ZADD', key.rotation, t.turn, member(t))
+end
+
+-- Moves the turn of a tenant that may be in the rotation; its sequence, and so its rank among equals, stays.
+local function moveTurn(t, turn)
+  t.turn = turn
+  if t.pos > 0 then redis.call('ZADD', key.rotation, turn, member(t)) end
+end
+
+-- The weight in force now; what is ahead of the virtual clock is rescaled, so that a change acts on the backlog at once.
+local function reweigh(t)
+  local weight = t.shareWeight
+  if t.weight == weight then return end
+  if t.weight > 0 and t.epoch == clock.epoch and t.turn > clock.v then
+    moveTurn(t, clock.v + (t.turn - clock.v) * t.weight / weight)
+  end
+  if t.pos > 0 then clock.weights = clock.weights - t.weight + weight end
+  t.weight = weight
+end
+
+local function isRecorded(t)
+  return t.plan or t.oweight or t.odepth or t.oconc or t.held % 2 == PAUSED
+end
+
+-- The older ready-since of the two heads; the heads are read only when one of them may have moved.
+local function indexOldest(t)
+  local since
+  if t.ready > t.back then
+    since = record.readySince(redis.call('LINDEX', readyKey(t.name), 0))
+  end
+  if t.back > 0 then
+    local head = record.readySince(redis.call('ZRANGE', returnedKey(t.name), 0, 0)[1])
+    if not since or head < since then since = head end
+  end
+  if since then
+    redis.call('ZADD', key.oldest, since, t.name)
+  elseif t.was.ready > 0 then
+    redis.call('ZREM', key.oldest, t.name)
+  end
+end
+
+local function indexIdle(t)
+  local idle = t.ready + t.delayed + t.flight + t.dead == 0 and not isRecorded(t)
+  if idle and t.idle == 0 then
+    t.idle = now + config.purgeMs
+    redis.call('ZADD', key.idle, t.idle, t.name)
+  elseif t.idle > 0 and not idle then
+    t.idle = 0
+    redis.call('ZREM', key.idle, t.name)
+  end
+end
+
+local function saveTenant(t)
+  local was = t.was
+  local depth = t.ready + t.delayed
+  if depth ~= was.ready + was.delayed then
+    if depth > 0 then
+      redis.call('ZADD', key.depths, depth, t.name)
+    else
+      redis.call('ZREM', key.depths, t.name)
+    end
+  end
+  if t.headMoved then indexOldest(t) end
+  indexIdle(t)
+  if t.served ~= was.served then takeReading(t, was.served) end
+  saveNumbers(tenantKey(t.name), COUNTED, t, was)
+  for _, fields in ipairs({ OPTIONAL, NAMED }) do
+    for i = 1, #fields do
+      local field = fields[i]
+      if t[field] == nil and was[field] ~= nil then
+        redis.call('HDEL', tenantKey(t.name), field)
+      elseif t[field] ~= was[field] then
+        redis.call('HSET', tenantKey(t.name), field, t[field])
+      end
+    end
+  end
+end
+
+-- Writes what changed, ends the busy period when the last job has gone, and reports whether a visit is possible.
+local function commit()
+  for _, t in pairs(tenants) do
+    if not t.gone then saveTenant(t) end
+  end
+  if totals.served ~= totalsWas.served then takeReading(totals, totalsWas.served) end
+  if totals.ready + totals.delayed + totals.flight == 0
+    and totalsWas.ready + totalsWas.delayed + totalsWas.flight > 0 then
+    clock.epoch = clock.epoch + 1
+    clock.v = 0
+  end
+  saveNumbers(key.totals, TOTALS, totals, totalsWas)
+  saveNumbers(key.clock, CLOCK, clock, clockWas)
+end
+
+local function visitPossible()
+  return clock.servable > 0 and not config.paused and visitsInFlight() < config.capacity
+end
+
+-- Wakes a dispatcher that blocks on the list; never more than one entry, however many ask.
+local function wake()
+  if visitPossible() and redis.call('LLEN', key.wake) == 0 then redis.call('RPUSH', key.wake, '1') end
+end
+
+-- 1 when there is work and no dispatcher's mark of life: the caller invokes one. The mark is set here, so one caller does.
+local function dispatcherNeeded()
+  if clock.servable + totals.delayed == 0 or config.paused then return 0 end
+  if redis.call('SET', key.dispatcher, 'called', 'PX', 5000, 'NX') then return 1 end
+  return 0
+end

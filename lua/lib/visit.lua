@@ -1,0 +1,104 @@
+-- The fair order: select the least recently served tenant, take what one visit may take, charge it. Start-time fair
+-- queueing over tenants (Goyal, Vin, Cheng 1997) with visits sized like deficit round robin's (Shreedhar, Varghese 1996);
+-- the steps are numbered in lua/README.md and stated again as a model that must agree.
+local MOST_JOBS, MOST_BYTES, SLICE = 1000, 4 * 1024 * 1024, 32
+
+-- How many jobs the visit may take at most, by expected duration and by the number of free slots.
+local function mostJobs(t, lanes, free)
+  local even = math.ceil(clock.servable / free)
+  local length, quick = 1, 0
+  if t.p95 then
+    local expected = math.max(t.p95, 1)
+    if t.p95 <= config.maxVisitMs then length = math.floor(config.maxVisitMs * lanes / expected) end
+    if t.p95 < config.spreadMs then
+      quick = math.floor(config.spreadMs * lanes / expected)
+      if t.p95 * quick / lanes >= config.spreadMs then quick = quick - 1 end
+      quick = math.max(quick, lanes)
+    end
+  end
+  return math.max(1, math.min(length, math.max(even, quick), MOST_JOBS))
+end
+
+-- Takes jobs from the head of the tenant's list, `returned` before `ready`: the first always, further ones while they fit.
+local function take(t, most, budget)
+  local taken, cost, bytes = {}, 0, 0
+  local route, alone
+  local function fits(job)
+    if #taken == 0 then return true end
+    return #taken < most and record.route(job) == route and not alone and not record.alone(job)
+      and cost + record.cost(job) <= budget and bytes + record.bodyBytes(job) <= MOST_BYTES
+  end
+  -- Walks one list in slices; returns how many of its first `length` jobs were taken.
+  local function walk(command, listKey, length)
+    local from = 0
+    while from < length and (#taken == 0 or #taken < most) do
+      local slice = redis.call(command, listKey, from, from + math.min(SLICE, most - #taken) - 1)
+      for i = 1, #slice do
+        local job = slice[i]
+        if not fits(job) then return from + i - 1 end
+        if #taken == 0 then
+          route, alone = record.route(job), record.alone(job)
+        end
+        taken[#taken + 1] = job
+        cost = cost + record.cost(job)
+        bytes = bytes + record.bodyBytes(job)
+      end
+      from = from + #slice
+    end
+    return from
+  end
+  local back, front = 0, t.ready - t.back
+  if t.back > 0 then
+    back = walk('ZRANGE', returnedKey(t.name), t.back)
+    if back > 0 then redis.call('ZREMRANGEBYRANK', returnedKey(t.name), 0, back - 1) end
+  end
+  if back == t.back and front > 0 then
+    local count = walk('LRANGE', readyKey(t.name), front)
+    if count > 0 then redis.call('LTRIM', readyKey(t.name), count, -1) end
+  end
+  t.back = t.back - back
+  return taken, cost, bytes
+end
+
+-- Why no visit can be claimed right now, whoever's turn it is; nil when one can.
+local function selectionRefused(inFlight)
+  if config.paused then return 'paused' end
+  if inFlight >= config.capacity then return 'no_capacity' end
+  return nil
+end
+
+-- Selects a tenant and takes its visit under the given lease (id, token, nonce, visit number), charging it.
+-- Returns the lease and its jobs, or nil when the rotation is empty. The caller puts the lease into `opening` or `visits`.
+local function nextVisit(leaseId, l, inFlight)
+  local head = redis.call('ZRANGE', key.rotation, 0, 0, 'WITHSCORES')
+  if #head == 0 then return nil end
+  local t = tenant(memberName(head[1]))
+  clock.v = math.max(clock.v, tonumber(head[2]))
+  reweigh(t)
+  local lanes = math.max(1, math.min(config.visitConcurrency, t.maxConcurrency - t.lanes))
+  local jobs, cost, bytes = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)
+
+  l.tenant, l.jobs, l.left, l.lanes = t.name, #jobs, #jobs, math.min(lanes, #jobs)
+  l.weight, l.epoch, l.claimedAt = t.weight, clock.epoch, now
+  redis.call('RPUSH', visitKey(leaseId), lease.pack(l), unpack(jobs))
+
+  addReady(t, -#jobs, -bytes)
+  addFlight(t, #jobs)
+  t.lanes = t.lanes + l.lanes
+  t.served = t.served + #jobs
+  totals.served = totals.served + #jobs
+  t.headMoved = true
+  t.turn = t.turn + cost / t.weight
+  place(t)
+  if t.pos > 0 then requeue(t) end
+  return l, jobs
+end
+
+-- 1 when no slot is free and the tenant at the head of the rotation has nothing in flight: it should not have to wait
+-- for the end of somebody's visit.
+local function yieldAsked()
+  if config.paused or clock.servable == 0 or visitsInFlight() < config.capacity then return 0 end
+  local head = redis.call('ZRANGE', key.rotation, 0, 0)[1]
+  if tenant(memberName(head)).flight == 0 then return 1 end
+  return 0
+end

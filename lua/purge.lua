@@ -1,0 +1,43 @@
+-- purge: remove a tenant's waiting jobs, or everything of it: waiting, delayed, dead, in flight, record, counts.
+-- KEYS 1 prefix
+-- ARGV 1 tenant, 2 scope (jobs | everything)
+-- RETURNS purged, ready, delayed, inFlight, dead (jobs removed)
+-- DERIVES tenant, ready, returned, delayed, dead, once, visit
+-- INVARIANT after `everything` no key of the tenant is left and late settles of its visits change nothing
+local name, everything = ARGV[1], ARGV[2] == 'everything'
+
+if not config then return redis.error_reply(UNCONFIGURED) end
+local t = tenant(name)
+local ready, delayed, flight, dead = t.ready, t.delayed, 0, 0
+redis.call('UNLINK', readyKey(name), returnedKey(name), delayedKey(name))
+redis.call('ZREM', key.due, name)
+local bytes = t.bytes
+addReady(t, -ready, -bytes)
+addDelayed(t, -delayed, 0)
+t.back = 0
+redis.call('ZREM', key.oldest, name)
+
+if everything then
+  flight, dead = t.flight, t.dead
+  -- Visits in flight are as many as capacity at most; their leases are gone for whoever still works on them.
+  for _, set in ipairs({ key.opening, key.visits }) do
+    for _, leaseId in ipairs(redis.call('ZRANGE', set, 0, -1)) do
+      local l = lease.unpack(redis.call('LINDEX', visitKey(leaseId), 0))
+      if l.tenant == name then endVisit(t, leaseId, l) end
+    end
+  end
+  addFlight(t, -flight)
+  t.dead = 0
+  totals.dead = totals.dead - dead
+end
+place(t)
+if everything then
+  redis.call('UNLINK', deadKey(name), onceKey(name), tenantKey(name))
+  redis.call('ZREM', key.depths, name)
+  redis.call('ZREM', key.idle, name)
+  redis.call('ZREM', key.held, name)
+  t.gone = true
+end
+commit()
+wake()
+return { 'purged', ready, delayed, flight, dead }
