@@ -48,6 +48,27 @@ export function spawnGuarded(command: string, args: string[], options: SpawnOpti
   return child;
 }
 
+/**
+ * Runs a command to its end and returns what it wrote to standard output. It dies with this process.
+ *
+ * @throws Error with what it wrote to standard error when it cannot be started or fails.
+ */
+export async function runGuarded(command: string, args: string[], options: SpawnOptions = {}): Promise<string> {
+  const child = spawnGuarded(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(errors.trim() || `${command} ended with ${signal ?? code}`));
+    });
+  });
+  return output;
+}
+
 /** Has `folder` removed once this process is gone, however it ends. */
 export function removeAtEnd(folder: string): void {
   tellGuard(`d ${folder}`);

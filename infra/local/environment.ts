@@ -34,10 +34,10 @@ export interface InvocationResult {
 
 export interface EnvironmentEvents {
   /** Asks for its next invocation (also for its first): free to be given one. */
-  onIdle(environment: Environment): void;
+  onIdle: (environment: Environment) => void;
   /** The process has ended; `initError` is set when it never came to ask for an invocation. */
-  onGone(environment: Environment, initError?: InvocationResult): void;
-  onLog(functionName: string, line: string): void;
+  onGone: (environment: Environment, initError?: InvocationResult) => void;
+  onLog: (functionName: string, line: string) => void;
 }
 
 const RUNTIME_CLIENT = fileURLToPath(import.meta.resolve('aws-lambda-ric'));

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { runGuarded } from './children.ts';
 import { codeOf, messageOf } from './errors.ts';
-
-const run = promisify(execFile);
 
 /** How to run a Redis or Valkey server: the executable, and the library folder it needs when it is not installed. */
 export interface RedisBinary {
@@ -65,7 +62,7 @@ async function canExecute(file: string): Promise<boolean> {
 
 async function isNewEnough(binary: RedisBinary): Promise<boolean> {
   try {
-    const { stdout } = await run(binary.command, ['--version'], { env: { ...process.env, ...binary.env } });
+    const stdout = await runGuarded(binary.command, ['--version'], { env: { ...process.env, ...binary.env } });
     return Number(/\bv=(\d+)\./.exec(stdout)?.[1]) >= OLDEST_MAJOR;
   } catch {
     return false;
@@ -114,24 +111,19 @@ async function fetchPackage(cacheFolder: string, folder: string): Promise<void> 
       'Acquire::Retries=3',
     ];
     const apt = (...args: string[]) =>
-      run('apt-get', ['-qy', ...settings.flatMap((setting) => ['-o', setting]), ...args]);
+      runGuarded('apt-get', ['-qy', ...settings.flatMap((setting) => ['-o', setting]), ...args]);
     // One unreachable third-party source fails the update as a whole; what matters is whether the package can be had.
     await apt('update').catch(() => undefined);
     await apt('install', '--download-only', '--no-install-recommends', 'redis-server');
     for (const file of await readdir(archives)) {
-      if (file.endsWith('.deb')) await run('dpkg', ['-x', join(archives, file), unpacked]);
+      if (file.endsWith('.deb')) await runGuarded('dpkg', ['-x', join(archives, file), unpacked]);
     }
     await rename(unpacked, folder).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
     });
   } catch (cause) {
-    throw new Error(`${INSTALL_HINT}\n(Fetching it failed: ${firstLine(cause)})`, { cause });
+    throw new Error(`${INSTALL_HINT}\n(Fetching it failed: ${messageOf(cause).split('\n')[0]})`, { cause });
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-}
-
-function firstLine(error: unknown): string {
-  const printed = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  return (printed || messageOf(error)).split('\n')[0] ?? '';
 }

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Assembly } from './assembly.ts';
+import type { FunctionSpec } from './environment.ts';
+import { isObject, type Resource, type Template } from './template.ts';
+
+/** A function of the template with what the Lambda service holds about it. */
+export interface DeclaredFunction extends FunctionSpec {
+  /** The role's name, whose policies decide what the function may call. */
+  role: string;
+  /** Most invocations at once, or undefined when the function shares the account's. */
+  reservedConcurrency: number | undefined;
+  /** How long an Event invocation may wait, and how often a failed one is tried again. */
+  events: { maximumAgeMs: number; maximumRetries: number };
+}
+
+/** What Lambda does with events of a function that has no EventInvokeConfig. */
+const DEFAULT_EVENTS = { maximumAgeMs: 6 * 3_600_000, maximumRetries: 2 };
+
+/**
+ * The functions that the template declares.
+ *
+ * @throws Error naming the function when its bundle or handler file is missing or an environment variable has no value.
+ */
+export function readFunctions(template: Template, assembly: Assembly): DeclaredFunction[] {
+  const eventConfigs = template.resources('AWS::Lambda::EventInvokeConfig');
+  return template.resources('AWS::Lambda::Function').map((resource) => {
+    const { id, name, properties } = resource;
+    const { region, accountId } = template.deployment;
+    const config = eventConfigs.find(({ properties: { FunctionName } }) => FunctionName === name)?.properties;
+    const taskRoot = bundleOf(resource, assembly);
+    const handler = String(properties.Handler);
+    requireHandlerFile(id, taskRoot, handler);
+    return {
+      name,
+      arn: `arn:aws:lambda:${region}:${accountId}:function:${name}`,
+      handler,
+      taskRoot,
+      runtime: String(properties.Runtime),
+      memoryMb: Number(properties.MemorySize ?? 128),
+      timeoutMs: Number(properties.Timeout ?? 3) * 1_000,
+      env: environmentOf(resource),
+      role: String(properties.Role).split('/').at(-1) ?? '',
+      reservedConcurrency:
+        properties.ReservedConcurrentExecutions === undefined
+          ? undefined
+          : Number(properties.ReservedConcurrentExecutions),
+      events: {
+        maximumAgeMs: Number(config?.MaximumEventAgeInSeconds ?? DEFAULT_EVENTS.maximumAgeMs / 1_000) * 1_000,
+        maximumRetries: Number(config?.MaximumRetryAttempts ?? DEFAULT_EVENTS.maximumRetries),
+      },
+    };
+  });
+}
+
+function bundleOf({ id, properties }: Resource, assembly: Assembly): string {
+  const key = isObject(properties.Code) ? String(properties.Code.S3Key) : '';
+  const folder = assembly.assets.get(key);
+  if (!folder)
+    throw new Error(`Function ${id}: its code (${key || 'none'}) is not among the bundles that were synthesized`);
+  return folder;
+}
+
+function requireHandlerFile(id: string, taskRoot: string, handler: string): void {
+  const file = join(taskRoot, handler.slice(0, handler.lastIndexOf('.')));
+  if (['.js', '.mjs', '.cjs'].some((extension) => existsSync(file + extension))) return;
+  throw new Error(
+    `Function ${id}: handler ${handler} needs a file ${file}.mjs, .js or .cjs; ${dirname(file)} has none`,
+  );
+}
+
+function environmentOf({ id, properties }: Resource): Record<string, string> {
+  const variables = isObject(properties.Environment) ? properties.Environment.Variables : {};
+  return Object.fromEntries(
+    Object.entries(isObject(variables) ? variables : {}).map(([name, value]) => {
+      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+        throw new Error(
+          `Function ${id}: environment variable ${name} is ${JSON.stringify(value)}; it must be a string`,
+        );
+      }
+      return [name, String(value)];
+    }),
+  );
+}

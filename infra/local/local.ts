@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readAssembly } from './assembly.ts';
+import { type DeclaredFunction, readFunctions } from './functions.ts';
+import { httpApi } from './http-api.ts';
+import { readRoutes, readThrottle, type Route } from './http-routes.ts';
+import { type LocalServer, serve } from './http-server.ts';
+import { invokeApi } from './invoke-api.ts';
+import { LambdaService } from './lambda-service.ts';
+import { LogStore } from './log-store.ts';
+import { readPermissions } from './permissions.ts';
+import { adoptRedis, applyTemplate, type QueueRedis } from './queue-redis.ts';
+import { type RunningRedis, startRedis } from './redis-server.ts';
+import { readSchedules, Scheduler } from './schedules.ts';
+import { synthesize } from './synth.ts';
+import { Template } from './template.ts';
+
+export interface LocalOptions {
+  /** Settings as `-c` gives them: `{'rota.capacity': '5'}`. */
+  context?: Record<string, string>;
+  /** A cloud assembly that is there already; the stack is not synthesized then. */
+  assembly?: string;
+  /** A Redis that somebody else runs, standalone or cluster; its keys of this queue are removed. Else one is started. */
+  redisUrl?: string;
+  /** Port of the HTTP API; 0, the default, takes any free one. */
+  port?: number;
+  /** Port of the Lambda Invoke API; 0, the default, takes any free one. */
+  lambdaPort?: number;
+  /** Whether schedules fire by time. Without, only `fire` does. Default true. */
+  schedules?: boolean;
+  /** Most processes of a function without reserved concurrency. Default 8. */
+  mostEnvironments?: number;
+  /** How long an environment may stay idle before it is ended, in ms. Default 60,000. */
+  idleMs?: number;
+  onProgress?: (line: string) => void;
+  /** Told about failed functions, dropped events and faults of the template. Default: standard error. */
+  onProblem?: (line: string) => void;
+  onLog?: (functionName: string, line: string) => void;
+}
+
+/** A running copy of the stack. Functions go by their last word (`process`) or whole name. */
+export interface Local {
+  apiUrl: string;
+  lambdaUrl: string;
+  redisUrl: string;
+  functions: DeclaredFunction[];
+  routes: Route[];
+  /** Process ids of a function's environments, oldest first. */
+  environments(functionName: string): number[];
+  /** Ends processes of a function as `kill -9` does, those at work first; returns how many there were to end. */
+  kill(functionName: string, count?: number): Promise<number>;
+  /** Fires the schedules of a function now. */
+  fire(functionName: string): void;
+  /** Has each of the next `count` events of a function delivered twice. */
+  invokeTwice(functionName: string, count?: number): void;
+  /** Event invocations of a function that are neither done nor dropped. */
+  pendingEvents(functionName: string): number;
+  /** The last lines that one function logged, or all of them, oldest first. */
+  logs(functionName?: string): string[];
+  /** Ends the runner's own Redis, and with it all that is in it. */
+  stopRedis(): Promise<void>;
+  /** Starts it again, empty, at the same address. */
+  restartRedis(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const REGION = 'us-east-1';
+const ACCOUNT_ID = '000000000000';
+const KEPT_LOG_LINES = 20_000;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/**
+ * Runs the stack on this machine: synthesizes it (or takes an assembly), starts an empty Redis, the functions, the Lambda
+ * Invoke API and the HTTP API, and its schedules. Everything ends with `stop`, or with this process.
+ *
+ * @throws Error that says what is wrong: a taken port, a fault of the settings or the template, no Redis to be had.
+ */
+export async function startLocal(options: LocalOptions = {}): Promise<Local> {
+  const onProgress = options.onProgress ?? (() => undefined);
+  const onProblem = options.onProblem ?? ((line: string) => console.error(line));
+  const cleanup: (() => Promise<void>)[] = [];
+  try {
+    // Ports first: a second start should fail at once, not after the synth.
+    const handlers = Promise.withResolvers<{ api: Handler; invoke: Handler }>();
+    handlers.promise.catch(() => undefined);
+    const listen = async (port: number, setting: string, which: 'api' | 'invoke'): Promise<LocalServer> => {
+      const handle: Handler = async (request, response) => (await handlers.promise)[which](request, response);
+      const server = await serve(port, setting, handle, onProblem);
+      cleanup.push(() => server.close());
+      return server;
+    };
+    const apiServer = await listen(options.port ?? 0, 'PORT', 'api');
+    const invokeServer = await listen(options.lambdaPort ?? 0, 'LAMBDA_PORT', 'invoke');
+    const apiUrl = `http://127.0.0.1:${apiServer.port}`;
+    const lambdaUrl = `http://127.0.0.1:${invokeServer.port}`;
+
+    let server: RunningRedis | undefined;
+    const starting = options.redisUrl
+      ? undefined
+      : startRedis({ cluster: true, onProgress }).then((running) => (server = running));
+    cleanup.push(async () => {
+      // It may still be on its way up when something else has failed.
+      await starting?.catch(() => undefined);
+      await server?.stop();
+    });
+    const [folder] = await Promise.all([options.assembly ?? synthesize(options.context ?? {}, onProgress), starting]);
+
+    const assembly = await readAssembly(folder);
+    const { hostname, port } = new URL(options.redisUrl ?? server?.url ?? '');
+    const template = new Template(assembly.template, {
+      region: REGION,
+      accountId: ACCOUNT_ID,
+      stackName: assembly.stackName,
+      redis: { host: hostname, port: Number(port || 6379) },
+    });
+    const functions = readFunctions(template, assembly);
+    const permissions = readPermissions(template);
+    const routes = readRoutes(template);
+    let redis: QueueRedis;
+    if (server) {
+      await applyTemplate(server, template);
+      redis = { url: server.url, cluster: true };
+    } else {
+      redis = await adoptRedis(options.redisUrl ?? '', keyPrefixOf(functions));
+    }
+    const own = options.redisUrl === undefined;
+
+    const logs = new LogStore(KEPT_LOG_LINES);
+    if (options.onLog) logs.listen(options.onLog);
+    const reached = functions.map((declared) => ({
+      ...declared,
+      env: { ...declared.env, ...redisVariables(declared, redis, own) },
+    }));
+    const lambda = new LambdaService(reached, {
+      permissions,
+      mostEnvironments: options.mostEnvironments ?? 8,
+      idleMs: options.idleMs ?? 60_000,
+      variables: () => ({ AWS_REGION: REGION, AWS_DEFAULT_REGION: REGION, AWS_ENDPOINT_URL_LAMBDA: lambdaUrl }),
+      onLog: (name, line) => logs.add(name, line),
+      onProblem,
+    });
+    cleanup.push(() => lambda.stop());
+    await warmAll(lambda, onProgress);
+    const scheduler = new Scheduler(readSchedules(template), { lambda, permissions, onProblem });
+    cleanup.push(async () => scheduler.stop());
+    handlers.resolve({
+      api: httpApi({ routes, throttle: readThrottle(template), lambda, permissions, accountId: ACCOUNT_ID, onProblem }),
+      invoke: invokeApi(lambda),
+    });
+    if (options.schedules ?? true) scheduler.start();
+
+    const named = (name: string) => nameOf(functions, name);
+    return {
+      apiUrl,
+      lambdaUrl,
+      redisUrl: redis.url,
+      functions,
+      routes,
+      environments: (name) => lambda.pool(named(name)).environments.flatMap(({ pid }) => pid ?? []),
+      kill: async (name, count = 1) => await lambda.pool(named(name)).kill(count),
+      fire: (name) => scheduler.fire(named(name)),
+      invokeTwice: (name, count = 1) => lambda.queue(named(name)).deliverTwice(count),
+      pendingEvents: (name) => lambda.queue(named(name)).pending,
+      logs: (name) => logs.lines(name === undefined ? undefined : named(name)),
+      stopRedis: async () => await server?.stop(),
+      restartRedis: async () => {
+        await server?.stop();
+        server = await startRedis({ cluster: true, port: Number(port) });
+        await applyTemplate(server, template);
+      },
+      stop: async () => await undo(cleanup),
+    };
+  } catch (error) {
+    await undo(cleanup);
+    throw error;
+  }
+}
+
+/** Last made, first ended: nothing loses what it stands on. */
+async function undo(cleanup: (() => Promise<void>)[]): Promise<void> {
+  for (const step of cleanup.splice(0).toReversed()) await step();
+}
+
+/** Starts one environment of each function, so that a fault of its init or environment shows now. */
+async function warmAll(lambda: LambdaService, onProgress: (line: string) => void): Promise<void> {
+  onProgress(`Starting ${lambda.functions.length} functions: ${lambda.functions.map(({ name }) => name).join(', ')}`);
+  const failures = await Promise.all(
+    lambda.functions.map(async ({ name }) => {
+      const initError = await lambda.pool(name).warm();
+      return initError ? [`${name} does not start: ${initError.payload}`] : [];
+    }),
+  );
+  if (failures.flat().length > 0) throw new Error(failures.flat().join('\n'));
+}
+
+/** The template's connection without what only AWS has: TLS and IAM tokens. */
+function redisVariables(declared: DeclaredFunction, redis: QueueRedis, own: boolean): Record<string, string> {
+  const { ROTA_REDIS_URL: url } = declared.env;
+  if (url === undefined) return {};
+  return {
+    ROTA_REDIS_URL: own ? url.replace(/^rediss:/, 'redis:') : redis.url,
+    ROTA_REDIS_CLUSTER: String(redis.cluster),
+    ROTA_REDIS_AUTH: 'none',
+  };
+}
+
+/** What the keys of this stack's queue begin with. */
+function keyPrefixOf(functions: DeclaredFunction[]): string {
+  const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
+  if (!env) throw new Error('No function of the template has ROTA_QUEUE: which queue to empty is not known');
+  return `{rota:${env.ROTA_QUEUE}:${env.ROTA_SHARD}}:`;
+}
+
+function nameOf(functions: DeclaredFunction[], name: string): string {
+  const matching = functions.filter((declared) => declared.name === name || declared.name.endsWith(`-${name}`));
+  const [only] = matching;
+  if (!only || matching.length > 1) {
+    throw new Error(`${name} names ${matching.length} functions; there are ${functions.map((f) => f.name).join(', ')}`);
+  }
+  return only.name;
+}

@@ -1,0 +1,86 @@
+import { Cluster, Redis } from 'ioredis';
+import { messageOf } from './errors.ts';
+import type { RunningRedis } from './redis-server.ts';
+import { isObject, type Template, textOf } from './template.ts';
+
+/** How the functions reach the Redis of a run. */
+export interface QueueRedis {
+  /** Without a user. */
+  url: string;
+  cluster: boolean;
+}
+
+/**
+ * Gives the runner's own server what the template gives its cache: the users with their access strings (without
+ * passwords: there is no IAM here) and the settings of the parameter group.
+ */
+export async function applyTemplate(redis: RunningRedis, template: Template): Promise<void> {
+  const client = new Redis(redis.url, { lazyConnect: true });
+  try {
+    await client.connect();
+    for (const { id, properties } of template.resources('AWS::ElastiCache::User')) {
+      const user = textOf(properties.UserName);
+      // The stack locks `default` out; here it stays, since whoever looks into this Redis comes as that user.
+      if (user === 'default') continue;
+      const rules = textOf(properties.AccessString).split(/\s+/).filter(Boolean);
+      await client.call('ACL', 'SETUSER', user, 'reset', 'nopass', ...rules).catch((error: unknown) => {
+        throw new Error(`User ${id}: Redis refuses its access string: ${messageOf(error)}`);
+      });
+    }
+    for (const { properties } of template.resources('AWS::ElastiCache::ParameterGroup')) {
+      const parameters = isObject(properties.Properties) ? properties.Properties : {};
+      for (const [name, value] of Object.entries(parameters)) {
+        // Decided at the start of the server.
+        if (name !== 'cluster-enabled') await client.config('SET', name, textOf(value));
+      }
+    }
+  } finally {
+    client.disconnect();
+  }
+}
+
+/**
+ * Asks a Redis that somebody else runs whether it is a cluster, and empties one queue in it (its keys and nothing else).
+ *
+ * @throws Error naming the URL when it cannot be reached.
+ */
+export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueRedis> {
+  const client = new Redis(url, { lazyConnect: true, connectTimeout: 3_000, retryStrategy: () => null });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const cluster = (await client.info('cluster')).includes('cluster_enabled:1');
+    if (cluster) await emptyCluster(url, keyPrefix);
+    else await removeKeys(client, keyPrefix);
+    return { url, cluster };
+  } catch (error) {
+    throw new Error(`REDIS_URL ${withoutPassword(url)} cannot be used: ${messageOf(error)}`, { cause: error });
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function emptyCluster(url: string, keyPrefix: string): Promise<void> {
+  const { hostname, port, username, password, protocol } = new URL(url);
+  const cluster = new Cluster([{ host: hostname, port: Number(port || 6379) }], {
+    lazyConnect: true,
+    redisOptions: { username, password, ...(protocol === 'rediss:' && { tls: {} }) },
+  });
+  try {
+    await cluster.connect();
+    for (const node of cluster.nodes('master')) await removeKeys(node, keyPrefix);
+  } finally {
+    cluster.disconnect();
+  }
+}
+
+async function removeKeys(client: Redis, keyPrefix: string): Promise<void> {
+  // The braces of the hash tag mean nothing in a pattern; brackets, stars and question marks cannot be in a queue name.
+  for await (const keys of client.scanStream({ match: `${keyPrefix}*`, count: 1_000 })) {
+    if (Array.isArray(keys) && keys.length > 0) await client.unlink(...keys.map(String));
+  }
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/:[^:@/]*@/, ':…@');
+}
