@@ -52,14 +52,13 @@ class DispatchLoop {
 
   async run(): Promise<void> {
     const { mark, launcher, untilMs } = this.options;
-    await mark.keep();
     let backoffMs = FIRST_BACKOFF_MS;
     while (performance.now() < untilMs) {
       try {
         if (await this.turn()) return;
         backoffMs = FIRST_BACKOFF_MS;
       } catch (error) {
-        this.options.log.warn('the queue is away', { reason: describeThrown(error) });
+        this.options.log.warn('turn failed', { reason: describeThrown(error) });
         await delay(backoffMs);
         backoffMs = Math.min(LONGEST_BACKOFF_MS, backoffMs * 2);
       }
@@ -72,7 +71,9 @@ class DispatchLoop {
 
   /** One look at the queue, and what follows from it. True when there is nothing left to stay for. */
   private async turn(): Promise<boolean> {
-    const { queue, launcher, untilMs } = this.options;
+    const { queue, launcher, mark, untilMs } = this.options;
+    // It was let go when leaving was tried and came to nothing.
+    await mark.keep();
     const room = CLAIM_MAX - launcher.pending;
     if (room <= 0) {
       await launcher.next();
@@ -103,9 +104,7 @@ class DispatchLoop {
     await mark.stop();
     await queue.unmarkDispatcher();
     const claimed = await queue.claim(CLAIM_MAX);
-    if (!this.take(claimed) && isIdle(claimed)) return true;
-    await mark.keep();
-    return false;
+    return !this.take(claimed) && isIdle(claimed);
   }
 }
 

@@ -5,7 +5,7 @@ import { describeThrown, type Log } from '../lib/telemetry/logger.ts';
 const RENEW_MS = 1_000;
 
 export interface MarkOfLife {
-  /** Sets the mark, and keeps it from now on. */
+  /** Sets the mark and keeps it from now on, unless it is being kept already. */
   keep(): Promise<void>;
   /** Stops renewing it, and resolves when none is under way: whoever takes the mark away then can be sure that it stays away. */
   stop(): Promise<void>;
@@ -28,7 +28,8 @@ export function createMarkOfLife(queue: Pick<QueueClient, 'markDispatcher'>, log
 
   return {
     async keep() {
-      timer ??= setInterval(() => void mark(), RENEW_MS);
+      if (timer !== undefined) return;
+      timer = setInterval(() => void mark(), RENEW_MS);
       await mark();
     },
     async stop() {

@@ -13,11 +13,11 @@ function fullAnswer(tenant: TenantId, jobs: number, { depth, limit, room, rate }
   const estimatedDrainSeconds = drainSeconds(depth, perSecond);
   const members = { tenant, depth, limit, room, estimatedDrainSeconds };
   if (jobs > limit) {
-    const detail = `${jobs} jobs were given, and no more than ${limit} may ever wait: this batch never fits, send smaller ones or have the limit raised.`;
+    const detail = `The batch needs room for ${jobs}, and no more than ${limit} may ever wait: it never fits. Send smaller ones, or have the limit raised.`;
     return problem('batch_exceeds_limit', detail, members, NEVER_FITS_RETRY_SECONDS);
   }
   const seconds = retryAfterSeconds(jobs, room, perSecond);
-  const detail = `${jobs} jobs were given, and there is room for ${room} of ${limit}; try again in ${seconds} s.`;
+  const detail = `The batch needs room for ${jobs}, and there is room for ${room} of ${limit}; try again in ${seconds} s.`;
   return problem('tenant_full', detail, members, seconds);
 }
 

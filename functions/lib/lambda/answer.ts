@@ -18,13 +18,16 @@ export const problem = (
   detail: string,
   members: Readonly<Record<string, unknown>> = {},
   retryAfterSeconds?: number,
-): Answer => ({
-  status: problems[code].status,
-  // The common members last: none of the further ones can take their place.
-  body: { ...members, type: problemType(code), title: problems[code].title, status: problems[code].status, detail },
-  problem: code,
-  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-});
+): Answer => {
+  const common = { type: problemType(code), title: problems[code].title, status: problems[code].status, detail };
+  return {
+    status: problems[code].status,
+    // First to be read first, and last so that no further member takes its place.
+    body: { ...common, ...members, ...common },
+    problem: code,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+};
 
 /** By then a failover is mostly over, and a lost connection certainly replaced. */
 const UNAVAILABLE_RETRY_SECONDS = 2;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drainSeconds, expectedRate, retryAfterSeconds } from '../../../functions/lib/domain/estimates.ts';
 import { retryDelayMs } from '../../../functions/lib/domain/retry.ts';

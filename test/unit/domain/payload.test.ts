@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PAYLOAD_MAX_DEPTH, payloadText } from '../../../functions/lib/domain/payload.ts';
 
@@ -26,6 +26,8 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
       .map((entries) => JSON.parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`)),
   ),
 })).value;
+
+const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}"[[{"${'}]'.repeat(levels / 2)}`;
 
 describe('payloads', () => {
   it('come back equal, whatever JSON they are, with and without the text they came in', () => {
@@ -57,7 +59,6 @@ describe('payloads', () => {
   );
 
   it('may be nested as deep as stated and no deeper, also where the stack would end first', () => {
-    const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}"[[{"${'}]'.repeat(levels / 2)}`;
     for (const source of [nested(PAYLOAD_MAX_DEPTH), nested(PAYLOAD_MAX_DEPTH).replace('"[[{"', '"\\"[{\\\\"')]) {
       expect(textOf(JSON.parse(source), source)).toBe(source);
     }
