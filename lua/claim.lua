@@ -20,7 +20,7 @@ end
 
 local visits = {}
 while not refused and #visits < 5 * maxVisits do
-  local leaseId, token = lease.name(shard, seed, #visits)
+  local leaseId, token = nameLease(shard, seed, #visits)
   local l = nextVisit(leaseId, { token = token, oldToken = '', nonce = '', visit = 1 }, inFlight)
   if not l then
     refused = 'empty'

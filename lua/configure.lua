@@ -8,10 +8,19 @@ local version, settings = tonumber(ARGV[1]), ARGV[2]
 
 local stored = tonumber(redis.call('HGET', key.config, 'version'))
 if stored and stored > version then return { 'kept' } end
-config = cjson.decode(settings)
-redis.call('HSET', key.config, 'version', version, 'settings', cmsgpack.pack(config))
+local given = cjson.decode(settings)
+for _, field in ipairs(redis.call('HKEYS', key.config)) do
+  if string.sub(field, 1, 5) == 'plan:' then redis.call('HDEL', key.config, field) end
+end
+for name, plan in pairs(given.plans) do
+  redis.call('HSET', key.config, 'plan:' .. name, struct.pack('>ddd', plan.weight, plan.maxDepth, plan.maxConcurrency))
+end
+redis.call('HSET', key.config, 'version', version, 'settings', struct.pack(CONFIG_FORMAT, given.quantum, given.capacity,
+  given.visitConcurrency, given.maxVisitMs, given.spreadMs, given.leaseMs, given.openMs, given.unopenedLimit,
+  given.deadLetters, given.idempotencyMs, given.purgeMs, #given.defaultPlan, given.defaultPlan))
+
+-- A raised capacity makes visits possible now.
 local overrides = redis.call('HMGET', key.config, 'paused', 'capacity')
-config.paused = overrides[1] == '1'
-config.capacity = tonumber(overrides[2]) or config.capacity
+config = { paused = overrides[1] == '1', capacity = tonumber(overrides[2]) or given.capacity }
 wake()
 return { 'configured' }

@@ -22,11 +22,7 @@ if onceField ~= '' then
   end
 end
 
-if claimPlan ~= '' and not config.plans[claimPlan] then
-  local reply = { 'unknown_plan' }
-  for plan in pairs(config.plans) do reply[#reply + 1] = plan end
-  return reply
-end
+if claimPlan ~= '' and not planOf(claimPlan) then return unknownPlan() end
 
 local t = tenant(name)
 if claimPlan ~= '' and t.claim ~= claimPlan then
@@ -38,7 +34,7 @@ if depth + count > t.maxDepth then
   local others = clock.weights
   if t.pos > 0 then others = others - t.weight end
   return { 'full', depth, exact(t.maxDepth), exact(rateOf(t, t.served)), exact(rateOf(totals, totals.served)),
-    exact(t.shareWeight / (others + t.shareWeight)) }
+    exact(t.currentWeight / (others + t.currentWeight)) }
 end
 
 reweigh(t)
@@ -47,12 +43,12 @@ local ready, readyBytes = {}, 0
 for i = 0, count - 1 do
   local given = ARGV[firstJob + i]
   local delayMs = struct.unpack('>I6', given)
-  local job = record.make(nextSequence(), now + delayMs, enqueueId, i, string.sub(given, 7))
+  local job = newRecord(nextSequence(), now + delayMs, enqueueId, i, string.sub(given, 7))
   if delayMs > 0 then
     delay(t, job, now + delayMs)
   else
     ready[#ready + 1] = job
-    readyBytes = readyBytes + record.bodyBytes(job)
+    readyBytes = readyBytes + bodyBytes(job)
   end
 end
 if #ready > 0 then

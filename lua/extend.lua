@@ -7,7 +7,7 @@
 local leaseId, token = ARGV[1], ARGV[2]
 
 if not config then return { 'stale' } end
-local l = lease.find(leaseId, token)
+local l = findLease(leaseId, token)
 if not l or l.nonce == '' then return { 'stale' } end
 local expiresAt = now + config.leaseMs
 redis.call('ZADD', key.visits, expiresAt, leaseId)

@@ -7,20 +7,19 @@
 local leaseId, token, nonce = ARGV[1], ARGV[2], ARGV[3]
 
 if not config then return { 'gone' } end
-local l = lease.find(leaseId, token)
+local l = findLease(leaseId, token)
 if not l then return { 'gone' } end
 if l.nonce ~= '' and l.nonce ~= nonce then return { 'already_open' } end
 
 if l.nonce == '' then
   l.nonce = nonce
-  redis.call('LSET', visitKey(leaseId), 0, lease.pack(l))
+  redis.call('LSET', visitKey(leaseId), 0, packLease(l))
   redis.call('ZREM', key.opening, leaseId)
-  local t = tenant(l.tenant)
-  if t.refused > 0 then
-    t.refused = 0
+  if l.refused > 0 then
+    tenant(l.tenant).refused = 0
     commit()
   end
 end
 local expiresAt = now + config.leaseMs
 redis.call('ZADD', key.visits, expiresAt, leaseId)
-return openedReply('opened', leaseId, l, expiresAt)
+return openedReply('opened', l, expiresAt, redis.call('LRANGE', visitKey(leaseId), 1, -1))

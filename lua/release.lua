@@ -8,7 +8,7 @@ local leaseId, token = ARGV[1], ARGV[2]
 local REFUSALS_BORNE, MOST_BACKOFF_MS = 3, 60000
 
 if not config then return { 'stale' } end
-local l = lease.find(leaseId, token)
+local l = findLease(leaseId, token)
 if not l or l.nonce ~= '' then return { 'stale' } end
 
 local t = tenant(l.tenant)
@@ -19,9 +19,9 @@ t.refused = t.refused + 1
 if t.refused >= REFUSALS_BORNE then
   local backoff = 1000
   for _ = REFUSALS_BORNE + 1, math.min(t.refused, REFUSALS_BORNE + 6) do backoff = backoff * 2 end
-  t['until'] = now + math.min(MOST_BACKOFF_MS, backoff)
+  t.heldUntil = now + math.min(MOST_BACKOFF_MS, backoff)
   holdBit(t, BACKING_OFF, true)
-  redis.call('ZADD', key.held, t['until'], t.name)
+  redis.call('ZADD', key.held, t.heldUntil, t.name)
 end
 place(t)
 commit()

@@ -11,11 +11,11 @@ local DONE, FAILED, DEAD, GIVEN_BACK = 1, 2, 3, 4
 
 if not config then return { 'stale' } end
 local stored = redis.call('LRANGE', visitKey(leaseId), 0, -1)
-local l = stored[1] and lease.unpack(stored[1])
+local l = stored[1] and unpackLease(table.remove(stored, 1))
 if l and l.oldToken == token and l.nonce ~= '' then
   -- The reply to the settle that ended the last visit was lost: the same answer again.
   redis.call('ZADD', key.visits, now + config.leaseMs, leaseId)
-  return openedReply('continued', leaseId, l, now + config.leaseMs)
+  return openedReply('continued', l, now + config.leaseMs, stored)
 end
 if not l or l.token ~= token or l.nonce == '' then
   totals.late = totals.late + 1
@@ -28,9 +28,9 @@ local back, cutShort, settled = {}, {}, {}
 for i = firstResult, #ARGV do
   local index, result, durationMs, delayMs, at = struct.unpack('>HBI4I6', ARGV[i])
   local reason = string.sub(ARGV[i], at)
-  local job = stored[index + 1]
+  local job = stored[index]
   if index > 0 and job and job ~= '' then
-    stored[index + 1] = ''
+    stored[index] = ''
     l.left = l.left - 1
     if result == GIVEN_BACK then
       back[#back + 1] = job
@@ -49,7 +49,7 @@ for i = firstResult, #ARGV do
           if retry then delay(t, retry, now + delayMs) end
         elseif result == DEAD then
           addFlight(t, -1)
-          bury(t, record.change(job, 0, record.attempts(job) + 1, record.sequence(job), record.readySince(job)), reason)
+          bury(t, changed(job, 0, string.byte(job, 2) + 1), reason)
         else
           cutShort[#cutShort + 1] = { job, reason }
         end
@@ -60,18 +60,18 @@ for i = firstResult, #ARGV do
 end
 
 local ended = l.left == 0
-local nextLease
+local nextLease, nextJobs
 if ended then
   endVisit(t, leaseId, l)
   place(t)
   local inFlight = visitsInFlight()
   if seed ~= '' and not selectionRefused(inFlight) then
-    local _, nextToken = lease.name('', seed, 0)
-    nextLease = nextVisit(leaseId, { token = nextToken, oldToken = token, nonce = l.nonce, visit = l.visit + 1 }, inFlight)
+    local _, nextToken = nameLease('', seed, 0)
+    nextLease, nextJobs = nextVisit(leaseId, { token = nextToken, oldToken = token, nonce = l.nonce, visit = l.visit + 1 }, inFlight)
     if nextLease then redis.call('ZADD', key.visits, now + config.leaseMs, leaseId) end
   end
 else
-  redis.call('LSET', visitKey(leaseId), 0, lease.pack(l))
+  redis.call('LSET', visitKey(leaseId), 0, packLease(l))
   for i = 1, #settled do redis.call('LSET', visitKey(leaseId), settled[i], '') end
 end
 
@@ -84,7 +84,7 @@ end
 place(t)
 commit()
 
-if nextLease then return openedReply('continued', leaseId, nextLease, now + config.leaseMs) end
+if nextLease then return openedReply('continued', nextLease, now + config.leaseMs, nextJobs) end
 wake()
 if ended then return { 'ended' } end
 return { 'settled', l.left, yieldAsked() }

@@ -8,15 +8,11 @@ local name, plan = ARGV[1], ARGV[2]
 local weight, maxDepth, maxConcurrency = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 
 if not config then return redis.error_reply(UNCONFIGURED) end
-if plan ~= '' and not config.plans[plan] then
-  local reply = { 'unknown_plan' }
-  for known in pairs(config.plans) do reply[#reply + 1] = known end
-  return reply
-end
+if plan ~= '' and not planOf(plan) then return unknownPlan() end
 
 local t = tenant(name)
-t.plan = plan ~= '' and plan or nil
-t.oweight, t.odepth, t.oconc = weight, maxDepth, maxConcurrency
+t.plan = plan
+t.oweight, t.odepth, t.oconc = weight or NONE, maxDepth or NONE, maxConcurrency or NONE
 resolveLimits(t)
 reweigh(t)
 place(t)

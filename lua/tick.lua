@@ -27,7 +27,7 @@ end
 local function reap(set, fate)
   local leases = dueIn(set, LEASES)
   for i = 1, #leases do
-    local l = lease.unpack(redis.call('LINDEX', visitKey(leases[i]), 0))
+    local l = unpackLease(redis.call('LINDEX', visitKey(leases[i]), 0))
     local t = tenant(l.tenant)
     local jobs = unsettled(leases[i])
     endVisit(t, leases[i], l)
@@ -44,7 +44,7 @@ local function crash(t, _, jobs)
     if #jobs == 1 then
       job = useAttempt(t, job, ALONE, CRASHED)
     else
-      job = record.change(job, ALONE, record.attempts(job), record.sequence(job), record.readySince(job))
+      job = changed(job, ALONE, string.byte(job, 2))
     end
     if job then giveBack(t, job) end
   end
@@ -55,13 +55,13 @@ local function promote(name)
   local jobs = redis.call('ZRANGEBYSCORE', delayedKey(name), '-inf', now, 'WITHSCORES', 'LIMIT', 0, JOBS)
   for i = 1, #jobs, 2 do
     local job, due = jobs[i], tonumber(jobs[i + 1])
-    addDelayed(t, -1, -record.bodyBytes(job))
-    if record.isRetry(job) then
-      giveBack(t, record.change(job, 0, record.attempts(job), record.sequence(job), due))
+    addDelayed(t, -1, -bodyBytes(job))
+    if string.byte(job, 1) >= RETRY then
+      giveBack(t, changed(job, 0, string.byte(job, 2), struct.unpack('>I6', job, 3), due))
     else
       t.headMoved = true
-      redis.call('RPUSH', readyKey(name), record.change(job, 0, record.attempts(job), nextSequence(), due))
-      addReady(t, 1, record.bodyBytes(job))
+      redis.call('RPUSH', readyKey(name), changed(job, 0, string.byte(job, 2), nextSequence(), due))
+      addReady(t, 1, bodyBytes(job))
     end
   end
   if #jobs > 0 then redis.call('ZREMRANGEBYRANK', delayedKey(name), 0, #jobs / 2 - 1) end
@@ -79,9 +79,9 @@ end
 local function letBack(name)
   local t = tenant(name)
   redis.call('ZREM', key.held, name)
-  if t['until'] <= now then
+  if t.heldUntil <= now then
     holdBit(t, BACKING_OFF, false)
-    t['until'] = 0
+    t.heldUntil = 0
   end
   place(t)
 end
@@ -96,6 +96,7 @@ local function purgeIdle(name)
   redis.call('ZREM', key.idle, name)
   redis.call('DEL', tenantKey(name))
   t.gone = true
+  totals.purged = totals.purged + 1
   return 1
 end
 

@@ -2,15 +2,15 @@
 
 -- Back into `returned` under its own sequence, ahead of everything that was pushed after it.
 local function giveBack(t, job)
-  redis.call('ZADD', returnedKey(t.name), record.sequence(job), job)
+  redis.call('ZADD', returnedKey(t.name), (struct.unpack('>I6', job, 3)), job)
   t.back = t.back + 1
   t.headMoved = true
-  addReady(t, 1, record.bodyBytes(job))
+  addReady(t, 1, bodyBytes(job))
 end
 
 local function delay(t, job, dueMs)
   redis.call('ZADD', delayedKey(t.name), dueMs, job)
-  addDelayed(t, 1, record.bodyBytes(job))
+  addDelayed(t, 1, bodyBytes(job))
   local due = redis.call('ZSCORE', key.due, t.name)
   if not due or dueMs < tonumber(due) then redis.call('ZADD', key.due, dueMs, t.name) end
 end
@@ -32,30 +32,24 @@ end
 
 -- One more attempt used. Returns the changed job, or nil after burying the one that had no attempt left.
 local function useAttempt(t, job, flags, reason)
-  local attempts = record.attempts(job) + 1
-  local changed = record.change(job, flags, attempts, record.sequence(job), record.readySince(job))
-  if attempts >= record.maxAttempts(job) then
-    bury(t, changed, reason)
-    return nil
-  end
-  return changed
+  local attempts, most = string.byte(job, 2) + 1, string.byte(job, 42)
+  local tried = changed(job, flags, attempts)
+  if attempts < most then return tried end
+  bury(t, tried, reason)
+  return nil
 end
 
 -- p95: steps up by a quarter of the excess (at least an eighth of itself) and down by 1/152 of itself, so that steps
 -- balance where one in twenty is above; heavy tails push it higher, which only shortens visits.
 local function learnDuration(t, ms)
-  if not t.p95 then
+  if t.p95 == NONE then
     t.p95 = ms
   elseif ms > t.p95 then
     t.p95 = t.p95 + math.max((ms - t.p95) / 4, t.p95 / 8)
   else
     t.p95 = t.p95 - t.p95 / 152
   end
-  if t.mean then
-    t.mean = t.mean + (ms - t.mean) / 16
-  else
-    t.mean = ms
-  end
+  t.mean = t.mean == NONE and ms or t.mean + (ms - t.mean) / 16
   t.ms = t.ms + ms
 end
 
@@ -64,7 +58,7 @@ local function refund(t, l, jobs)
   if #jobs == 0 then return end
   local cost = 0
   for i = 1, #jobs do
-    cost = cost + record.cost(jobs[i])
+    cost = cost + costOf(jobs[i])
     giveBack(t, jobs[i])
   end
   addFlight(t, -#jobs)

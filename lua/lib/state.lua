@@ -1,56 +1,69 @@
 -- The queue's own state: time, configuration, virtual clock, totals. A script reads each once, changes tables, and
--- writes what changed in one `commit` (lib/tenant.lua). Numbers handed to redis.call arrive with 17 digits.
+-- `commit` (lib/tenant.lua) writes what changed. Packed strings, because reading two dozen hash fields costs several times
+-- as much as a visit's own work. Numbers handed to redis.call arrive with 17 digits.
 local serverTime = redis.call('TIME')
 local now = tonumber(serverTime[1]) * 1000 + math.floor(tonumber(serverTime[2]) / 1000)
 
 -- A double as text that reads back as the same double: a number in a reply would be cut to an integer.
 local function exact(number) return string.format('%.17g', number) end
 
-local CLOCK = { 'v', 'epoch', 'seq', 'servable', 'weights' }
-local TOTALS = {
-  'ready', 'delayed', 'flight', 'dead', 'bytes',
-  'enqueued', 'served', 'done', 'failed', 'died', 'dropped', 'late', 'crashed', 'lapsed',
-  'r1t', 'r1s', 'r2t', 'r2s',
-}
+local CLOCK_FORMAT = '>' .. string.rep('d', 24)
+local clockStored = redis.call('GET', key.clock)
+local clock, totals = {}, {}
+clock.v, clock.epoch, clock.seq, clock.servable, clock.weights,
+  totals.ready, totals.delayed, totals.flight, totals.dead, totals.bytes,
+  totals.enqueued, totals.served, totals.done, totals.failed, totals.died, totals.dropped, totals.late,
+  totals.crashed, totals.lapsed, totals.purged,
+  totals.r1t, totals.r1s, totals.r2t, totals.r2s = struct.unpack(CLOCK_FORMAT, clockStored or string.rep('\0', 192))
+local busyBefore = totals.ready + totals.delayed + totals.flight > 0
+local servedBefore = totals.served
 
--- Reads the named number fields of a hash, 0 where absent. Returns the fields, and a copy to tell what changed.
-local function readNumbers(hashKey, names)
-  local values = redis.call('HMGET', hashKey, unpack(names))
-  local fields, was = {}, {}
-  for i = 1, #names do
-    local value = tonumber(values[i]) or 0
-    fields[names[i]] = value
-    was[names[i]] = value
-  end
-  return fields, was
+local function saveClock()
+  local packed = struct.pack(CLOCK_FORMAT, clock.v, clock.epoch, clock.seq, clock.servable, clock.weights,
+    totals.ready, totals.delayed, totals.flight, totals.dead, totals.bytes,
+    totals.enqueued, totals.served, totals.done, totals.failed, totals.died, totals.dropped, totals.late,
+    totals.crashed, totals.lapsed, totals.purged, totals.r1t, totals.r1s, totals.r2t, totals.r2s)
+  if packed ~= clockStored then redis.call('SET', key.clock, packed) end
 end
 
-local function saveNumbers(hashKey, names, fields, was)
-  local changed = {}
-  for i = 1, #names do
-    local name = names[i]
-    if fields[name] ~= was[name] then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = fields[name]
-    end
-  end
-  if #changed > 0 then redis.call('HSET', hashKey, unpack(changed)) end
-end
-
-local clock, clockWas = readNumbers(key.clock, CLOCK)
-local totals, totalsWas = readNumbers(key.totals, TOTALS)
-
+local CONFIG_FORMAT = '>dddddddddddBc0'
 local config
 do
   local stored = redis.call('HMGET', key.config, 'settings', 'paused', 'capacity')
   if stored[1] then
-    config = cmsgpack.unpack(stored[1])
+    config = {}
+    config.quantum, config.capacity, config.visitConcurrency, config.maxVisitMs, config.spreadMs, config.leaseMs,
+      config.openMs, config.unopenedLimit, config.deadLetters, config.idempotencyMs, config.purgeMs,
+      config.defaultPlan = struct.unpack(CONFIG_FORMAT, stored[1])
     config.paused = stored[2] == '1'
     config.capacity = tonumber(stored[3]) or config.capacity
   end
 end
 -- An empty Redis knows no plans; the client configures it and asks again.
 local UNCONFIGURED = 'UNCONFIGURED the queue has no configuration in this Redis yet'
+
+-- The plan of that name, nil when the configuration has none.
+local plans = {}
+local function planOf(name)
+  if plans[name] == nil then
+    local packed = redis.call('HGET', key.config, 'plan:' .. name)
+    plans[name] = false
+    if packed then
+      local weight, maxDepth, maxConcurrency = struct.unpack('>ddd', packed)
+      plans[name] = { weight = weight, maxDepth = maxDepth, maxConcurrency = maxConcurrency }
+    end
+  end
+  return plans[name] or nil
+end
+
+-- The refusal of a plan that is not among those configured, naming them.
+local function unknownPlan()
+  local reply = { 'unknown_plan' }
+  for _, field in ipairs(redis.call('HKEYS', key.config)) do
+    if string.sub(field, 1, 5) == 'plan:' then reply[#reply + 1] = string.sub(field, 6) end
+  end
+  return reply
+end
 
 local function nextSequence()
   clock.seq = clock.seq + 1
@@ -72,7 +85,7 @@ local function takeReading(fields, count)
   end
 end
 
--- Jobs per second since the older reading, and its age in ms; -1 while it tells nothing: less than a second old, or nothing since.
+-- Jobs per second since the older reading, and its age in ms; -1 while it tells nothing: under a second old, or nothing since.
 local function rateOf(fields, count)
   local span = now - fields.r1t
   if fields.r1t == 0 or span < 1000 or now - fields.r2t > 2 * READING_MS or count <= fields.r1s then return -1, 0 end

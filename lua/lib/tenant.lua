@@ -2,42 +2,46 @@
 local PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF = 1, 2, 4, 8
 local RECHECK_MS = 5000
 
-local COUNTED = {
-  'ready', 'back', 'delayed', 'dead', 'flight', 'lanes', 'held', 'until', 'turn', 'epoch', 'pos', 'weight',
-  'served', 'done', 'failed', 'enqueued', 'ms', 'bytes', 'idle', 'refused', 'r1t', 'r1s', 'r2t', 'r2s',
-}
-local OPTIONAL = { 'p95', 'mean', 'oweight', 'odepth', 'oconc' }
-local NAMED = { 'claim', 'plan' }
+local TENANT_FORMAT = '>I4I4I4I4I4I4BI6dI6I6dI6I6I6I6I6I6I6HI6I6I6I6dddddBc0Bc0'
+local NONE = -1
 
 local tenants = {}
 
 -- Limits by precedence: the record's overrides, its plan, the claim's plan, the default plan.
 local function resolveLimits(t)
-  local name = config.defaultPlan
-  if t.claim and config.plans[t.claim] then name = t.claim end
-  if t.plan and config.plans[t.plan] then name = t.plan end
-  local plan = config.plans[name]
+  local name, plan = t.plan, t.plan ~= '' and planOf(t.plan)
+  if not plan then
+    name, plan = t.claim, t.claim ~= '' and planOf(t.claim)
+  end
+  if not plan then
+    name, plan = config.defaultPlan, planOf(config.defaultPlan)
+  end
   t.planName = name
-  t.shareWeight = t.oweight or plan.weight
-  t.maxDepth = t.odepth or plan.maxDepth
-  t.maxConcurrency = t.oconc or plan.maxConcurrency
+  t.currentWeight = t.oweight ~= NONE and t.oweight or plan.weight
+  t.maxDepth = t.odepth ~= NONE and t.odepth or plan.maxDepth
+  t.maxConcurrency = t.oconc ~= NONE and t.oconc or plan.maxConcurrency
 end
 
+local function packTenant(t)
+  return struct.pack(TENANT_FORMAT, t.ready, t.back, t.delayed, t.dead, t.flight, t.lanes, t.held, t.heldUntil, t.turn,
+    t.epoch, t.pos, t.weight, t.served, t.done, t.failed, t.enqueued, t.ms, t.bytes, t.idle, t.refused,
+    t.r1t, t.r1s, t.r2t, t.r2s, t.p95, t.mean, t.oweight, t.odepth, t.oconc, #t.claim, t.claim, #t.plan, t.plan)
+end
+
+local NEW_TENANT = struct.pack(TENANT_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  NONE, NONE, NONE, NONE, NONE, 0, '', 0, '')
+
+-- A tenant's state; one that Redis does not know is a new one. Read once a script, written by `commit`.
 local function tenant(name)
   local t = tenants[name]
   if t then return t end
-  t = { name = name, was = {} }
-  local stored = redis.call('HGETALL', tenantKey(name))
-  for i = 1, #stored, 2 do
-    local field, value = stored[i], stored[i + 1]
-    if field ~= 'claim' and field ~= 'plan' then value = tonumber(value) end
-    t[field] = value
-    t.was[field] = value
-  end
-  for i = 1, #COUNTED do
-    local field = COUNTED[i]
-    if not t[field] then t[field], t.was[field] = 0, 0 end
-  end
+  local stored = redis.call('GET', tenantKey(name)) or NEW_TENANT
+  t = { name = name, stored = stored }
+  t.ready, t.back, t.delayed, t.dead, t.flight, t.lanes, t.held, t.heldUntil, t.turn,
+    t.epoch, t.pos, t.weight, t.served, t.done, t.failed, t.enqueued, t.ms, t.bytes, t.idle, t.refused,
+    t.r1t, t.r1s, t.r2t, t.r2s, t.p95, t.mean, t.oweight, t.odepth, t.oconc, t.claim, t.plan =
+    struct.unpack(TENANT_FORMAT, stored)
+  t.depthWas, t.readyWas, t.servedWas = t.ready + t.delayed, t.ready, t.served
   resolveLimits(t)
   tenants[name] = t
   return t
@@ -123,7 +127,7 @@ end
 
 -- The weight in force now; what is ahead of the virtual clock is rescaled, so that a change acts on the backlog at once.
 local function reweigh(t)
-  local weight = t.shareWeight
+  local weight = t.currentWeight
   if t.weight == weight then return end
   if t.weight > 0 and t.epoch == clock.epoch and t.turn > clock.v then
     moveTurn(t, clock.v + (t.turn - clock.v) * t.weight / weight)
@@ -133,22 +137,22 @@ local function reweigh(t)
 end
 
 local function isRecorded(t)
-  return t.plan or t.oweight or t.odepth or t.oconc or t.held % 2 == PAUSED
+  return t.plan ~= '' or t.oweight ~= NONE or t.odepth ~= NONE or t.oconc ~= NONE or t.held % 2 == PAUSED
 end
 
 -- The older ready-since of the two heads; the heads are read only when one of them may have moved.
 local function indexOldest(t)
   local since
   if t.ready > t.back then
-    since = record.readySince(redis.call('LINDEX', readyKey(t.name), 0))
+    since = readySinceOf(redis.call('LINDEX', readyKey(t.name), 0))
   end
   if t.back > 0 then
-    local head = record.readySince(redis.call('ZRANGE', returnedKey(t.name), 0, 0)[1])
+    local head = readySinceOf(redis.call('ZRANGE', returnedKey(t.name), 0, 0)[1])
     if not since or head < since then since = head end
   end
   if since then
     redis.call('ZADD', key.oldest, since, t.name)
-  elseif t.was.ready > 0 then
+  elseif t.readyWas > 0 then
     redis.call('ZREM', key.oldest, t.name)
   end
 end
@@ -165,44 +169,30 @@ local function indexIdle(t)
 end
 
 local function saveTenant(t)
-  local was = t.was
   local depth = t.ready + t.delayed
-  if depth ~= was.ready + was.delayed then
-    if depth > 0 then
-      redis.call('ZADD', key.depths, depth, t.name)
-    else
-      redis.call('ZREM', key.depths, t.name)
-    end
+  if depth == 0 and t.depthWas > 0 then
+    redis.call('ZREM', key.depths, t.name)
+  elseif depth ~= t.depthWas then
+    redis.call('ZADD', key.depths, depth, t.name)
   end
   if t.headMoved then indexOldest(t) end
   indexIdle(t)
-  if t.served ~= was.served then takeReading(t, was.served) end
-  saveNumbers(tenantKey(t.name), COUNTED, t, was)
-  for _, fields in ipairs({ OPTIONAL, NAMED }) do
-    for i = 1, #fields do
-      local field = fields[i]
-      if t[field] == nil and was[field] ~= nil then
-        redis.call('HDEL', tenantKey(t.name), field)
-      elseif t[field] ~= was[field] then
-        redis.call('HSET', tenantKey(t.name), field, t[field])
-      end
-    end
-  end
+  if t.served ~= t.servedWas then takeReading(t, t.servedWas) end
+  local packed = packTenant(t)
+  if packed ~= t.stored then redis.call('SET', tenantKey(t.name), packed) end
 end
 
--- Writes what changed, ends the busy period when the last job has gone, and reports whether a visit is possible.
+-- Writes what changed, and ends the busy period when the last job has gone.
 local function commit()
   for _, t in pairs(tenants) do
     if not t.gone then saveTenant(t) end
   end
-  if totals.served ~= totalsWas.served then takeReading(totals, totalsWas.served) end
-  if totals.ready + totals.delayed + totals.flight == 0
-    and totalsWas.ready + totalsWas.delayed + totalsWas.flight > 0 then
+  if totals.served ~= servedBefore then takeReading(totals, servedBefore) end
+  if busyBefore and totals.ready + totals.delayed + totals.flight == 0 then
     clock.epoch = clock.epoch + 1
     clock.v = 0
   end
-  saveNumbers(key.totals, TOTALS, totals, totalsWas)
-  saveNumbers(key.clock, CLOCK, clock, clockWas)
+  saveClock()
 end
 
 local function visitPossible()

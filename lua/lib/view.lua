@@ -1,4 +1,6 @@
 -- One tenant as its readers see it, field and value in turn. Nothing here writes.
+local function stated(number) return number == NONE and '' or exact(number) end
+
 local function viewOf(t)
   local own, span = rateOf(t, t.served)
   local ahead, others = '', clock.weights
@@ -7,14 +9,13 @@ local function viewOf(t)
     others = others - t.weight
   end
   return {
-    'tenant', t.name, 'planName', t.planName, 'plan', t.plan or '', 'oweight', t.oweight and exact(t.oweight) or '',
-    'odepth', t.odepth and exact(t.odepth) or '', 'oconc', t.oconc and exact(t.oconc) or '',
-    'weight', exact(t.shareWeight), 'maxDepth', exact(t.maxDepth), 'maxConcurrency', exact(t.maxConcurrency),
+    'tenant', t.name, 'planName', t.planName, 'plan', t.plan, 'oweight', stated(t.oweight), 'odepth', stated(t.odepth), 'oconc', stated(t.oconc),
+    'weight', exact(t.currentWeight), 'maxDepth', exact(t.maxDepth), 'maxConcurrency', exact(t.maxConcurrency),
     'ready', t.ready, 'delayed', t.delayed, 'flight', t.flight, 'lanes', t.lanes, 'dead', t.dead, 'bytes', t.bytes,
-    'held', t.held, 'until', t['until'], 'oldest', redis.call('ZSCORE', key.oldest, t.name) or '',
+    'held', t.held, 'until', t.heldUntil, 'oldest', redis.call('ZSCORE', key.oldest, t.name) or '',
     'ahead', ahead, 'rate', exact(own), 'rateSpan', span, 'queueRate', exact(rateOf(totals, totals.served)),
-    'weightShare', exact(t.shareWeight / (others + t.shareWeight)),
+    'weightShare', exact(t.currentWeight / (others + t.currentWeight)),
     'served', t.served, 'done', t.done, 'failed', t.failed, 'enqueued', t.enqueued,
-    'p95', t.p95 and exact(t.p95) or '', 'mean', t.mean and exact(t.mean) or '',
+    'p95', stated(t.p95), 'mean', stated(t.mean),
   }
 end

@@ -7,7 +7,7 @@ local MOST_JOBS, MOST_BYTES, SLICE = 1000, 4 * 1024 * 1024, 32
 local function mostJobs(t, lanes, free)
   local even = math.ceil(clock.servable / free)
   local length, quick = 1, 0
-  if t.p95 then
+  if t.p95 ~= NONE then
     local expected = math.max(t.p95, 1)
     if t.p95 <= config.maxVisitMs then length = math.floor(config.maxVisitMs * lanes / expected) end
     if t.p95 < config.spreadMs then
@@ -21,40 +21,41 @@ end
 
 -- Takes jobs from the head of the tenant's list, `returned` before `ready`: the first always, further ones while they fit.
 local function take(t, most, budget)
-  local taken, cost, bytes = {}, 0, 0
+  local taken, count, cost, bytes = {}, 0, 0, 0
   local route, alone
   local function fits(job)
-    if #taken == 0 then return true end
-    return #taken < most and record.route(job) == route and not alone and not record.alone(job)
-      and cost + record.cost(job) <= budget and bytes + record.bodyBytes(job) <= MOST_BYTES
+    return count < most and string.byte(job, 33) == route and not alone and string.byte(job, 1) % 2 ~= ALONE
+      and cost + costOf(job) <= budget and bytes + bodyBytes(job) <= MOST_BYTES
   end
   -- Walks one list in slices; returns how many of its first `length` jobs were taken.
   local function walk(command, listKey, length)
     local from = 0
-    while from < length and (#taken == 0 or #taken < most) do
-      local slice = redis.call(command, listKey, from, from + math.min(SLICE, most - #taken) - 1)
+    while from < length and count < most do
+      local slice = redis.call(command, listKey, from, from + math.min(SLICE, most - count) - 1)
       for i = 1, #slice do
         local job = slice[i]
-        if not fits(job) then return from + i - 1 end
-        if #taken == 0 then
-          route, alone = record.route(job), record.alone(job)
+        if count == 0 then
+          route, alone = string.byte(job, 33), string.byte(job, 1) % 2 == ALONE
+        elseif not fits(job) then
+          return from + i - 1
         end
-        taken[#taken + 1] = job
-        cost = cost + record.cost(job)
-        bytes = bytes + record.bodyBytes(job)
+        count = count + 1
+        taken[count] = job
+        cost = cost + costOf(job)
+        bytes = bytes + bodyBytes(job)
       end
       from = from + #slice
     end
     return from
   end
-  local back, front = 0, t.ready - t.back
+  local back = 0
   if t.back > 0 then
     back = walk('ZRANGE', returnedKey(t.name), t.back)
     if back > 0 then redis.call('ZREMRANGEBYRANK', returnedKey(t.name), 0, back - 1) end
   end
-  if back == t.back and front > 0 then
-    local count = walk('LRANGE', readyKey(t.name), front)
-    if count > 0 then redis.call('LTRIM', readyKey(t.name), count, -1) end
+  if back == t.back and t.ready > t.back then
+    local front = walk('LRANGE', readyKey(t.name), t.ready - t.back)
+    if front > 0 then redis.call('LTRIM', readyKey(t.name), front, -1) end
   end
   t.back = t.back - back
   return taken, cost, bytes
@@ -79,8 +80,8 @@ local function nextVisit(leaseId, l, inFlight)
   local jobs, cost, bytes = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)
 
   l.tenant, l.jobs, l.left, l.lanes = t.name, #jobs, #jobs, math.min(lanes, #jobs)
-  l.weight, l.epoch, l.claimedAt = t.weight, clock.epoch, now
-  redis.call('RPUSH', visitKey(leaseId), lease.pack(l), unpack(jobs))
+  l.weight, l.epoch, l.claimedAt, l.refused = t.weight, clock.epoch, now, t.refused
+  redis.call('RPUSH', visitKey(leaseId), packLease(l), unpack(jobs))
 
   addReady(t, -#jobs, -bytes)
   addFlight(t, #jobs)

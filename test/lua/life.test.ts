@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { claimOne, newJobs, testQueue } from '../support/queue.ts';
+import { claimOne, testQueue } from '../support/queue.ts';
+import { newJobs } from '../support/queue-fixture.ts';
 
 it('a job goes its whole way', async () => {
   const { client } = await testQueue();
