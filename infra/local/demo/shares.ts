@@ -13,7 +13,8 @@ export interface Row extends TenantState {
   readonly entitled: number | null;
 }
 
-const WINDOW_MS = 5_000;
+/** What rates and shares are measured over. */
+export const WINDOW_MS = 5_000;
 
 /** Keeps the samples of the last five seconds, and makes rows of them. */
 export class Shares {
