@@ -2,6 +2,7 @@ import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
+import { routes } from '../../functions/contract/routes.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import type { Functions } from './functions.ts';
 
@@ -9,22 +10,6 @@ interface ApiProps {
   readonly settings: Pick<Settings, 'queue' | 'auth'>;
   readonly functions: Functions;
 }
-
-const routes: readonly {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: string;
-  function: 'enqueue' | 'tenants';
-  access: 'produce' | 'operate';
-}[] = [
-  { method: 'POST', path: '/v1/jobs', function: 'enqueue', access: 'produce' },
-  { method: 'GET', path: '/v1/tenants', function: 'tenants', access: 'operate' },
-  { method: 'GET', path: '/v1/tenants/{tenant}', function: 'tenants', access: 'operate' },
-  { method: 'PUT', path: '/v1/tenants/{tenant}', function: 'tenants', access: 'operate' },
-  { method: 'DELETE', path: '/v1/tenants/{tenant}', function: 'tenants', access: 'operate' },
-  { method: 'POST', path: '/v1/tenants/{tenant}/pause', function: 'tenants', access: 'operate' },
-  { method: 'POST', path: '/v1/tenants/{tenant}/resume', function: 'tenants', access: 'operate' },
-  { method: 'GET', path: '/v1/queue', function: 'tenants', access: 'operate' },
-];
 
 /** The HTTP contract: one route for each entry of the route table, none without an authorizer. */
 export class Api extends Construct {
