@@ -36,10 +36,9 @@ while not refused and #visits < 5 * maxVisits do
   end
 end
 
-if #visits > 0 then
-  refused = 'claimed'
-  commit()
-end
+if refused == 'empty' then wake() end
+if #visits > 0 then refused = 'claimed' end
+commit()
 local nextDue
 for _, set in ipairs({ key.due, key.held, key.opening, key.visits }) do
   local first = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]

@@ -83,8 +83,8 @@ for i = 1, #cutShort do
 end
 place(t)
 commit()
+wake()
 
 if nextLease then return openedReply('continued', nextLease, now + config.leaseMs, nextJobs) end
-wake()
 if ended then return { 'ended' } end
 return { 'settled', l.left, yieldAsked() }

@@ -83,7 +83,9 @@ local function letBack(name)
     holdBit(t, BACKING_OFF, false)
     t.heldUntil = 0
   end
+  local before = t.pos
   place(t)
+  return before == 0 and t.pos > 0 and 1 or 0
 end
 
 local function purgeIdle(name)
@@ -105,10 +107,9 @@ local crashed = reap(key.visits, crash)
 totals.lapsed = totals.lapsed + lapsed
 totals.crashed = totals.crashed + crashed
 
-local promoted, purged = 0, 0
+local promoted, released, purged = 0, 0, 0
 for _, name in ipairs(dueIn(key.due, TENANTS)) do promoted = promoted + promote(name) end
-local held = dueIn(key.held, TENANTS)
-for _, name in ipairs(held) do letBack(name) end
+for _, name in ipairs(dueIn(key.held, TENANTS)) do released = released + letBack(name) end
 for _, name in ipairs(dueIn(key.idle, TENANTS)) do purged = purged + purgeIdle(name) end
 for _, entry in ipairs(dueIn(key.onces, ENTRIES)) do
   local cut = string.find(entry, '\0', 1, true)
@@ -118,4 +119,4 @@ end
 
 commit()
 wake()
-return { 'ticked', now, lapsed, crashed, promoted, #held, purged, more }
+return { 'ticked', now, lapsed, crashed, promoted, released, purged, more }

@@ -2,6 +2,7 @@
 -- queueing over tenants (Goyal, Vin, Cheng 1997) with visits sized like deficit round robin's (Shreedhar, Varghese 1996);
 -- the steps are numbered in lua/README.md and stated again as a model that must agree.
 local MOST_JOBS, MOST_BYTES, SLICE = 1000, 4 * 1024 * 1024, 32
+local MOST_PASSED_OVER = 50
 
 -- How many jobs the visit may take at most, by expected duration and by the number of free slots.
 local function mostJobs(t, lanes, free)
@@ -68,13 +69,25 @@ local function selectionRefused(inFlight)
   return nil
 end
 
+-- The tenant to visit next, nil when there is none. A deploy that lowers a plan's maxConcurrency moves nobody, so its
+-- tenants leave the rotation here, at their turn; beyond a slice of those the caller has to come again (`wake` says so).
+local function head()
+  for _ = 0, MOST_PASSED_OVER do
+    local first = redis.call('ZRANGE', key.rotation, 0, 0)[1]
+    if not first then return nil end
+    local t = tenant(memberName(first))
+    place(t)
+    if t.pos > 0 then return t end
+  end
+  return nil
+end
+
 -- Selects a tenant and takes its visit under the given lease (id, token, nonce, visit number), charging it.
--- Returns the lease and its jobs, or nil when the rotation is empty. The caller puts the lease into `opening` or `visits`.
+-- Returns the lease and its jobs, or nil when there is nobody to visit. The caller puts the lease into `opening` or `visits`.
 local function nextVisit(leaseId, l, inFlight)
-  local head = redis.call('ZRANGE', key.rotation, 0, 0, 'WITHSCORES')
-  if #head == 0 then return nil end
-  local t = tenant(memberName(head[1]))
-  clock.v = math.max(clock.v, tonumber(head[2]))
+  local t = head()
+  if not t then return nil end
+  clock.v = math.max(clock.v, t.turn)
   reweigh(t)
   local lanes = math.max(1, math.min(config.visitConcurrency, t.maxConcurrency - t.lanes))
   local jobs, cost, bytes = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)

@@ -6,6 +6,8 @@ import { Lockstep } from '../support/lockstep.ts';
 import { lists, type Lockstepped } from '../support/lockstep-steps.ts';
 
 const LISTS = 1_000;
+/** Ends a search for a shorter list while there is time left to print it. */
+const interruptAfterTimeLimit = 100_000;
 const STEPS = 60;
 
 describe('the scripts and the model in lockstep', () => {
@@ -15,6 +17,7 @@ describe('the scripts and the model in lockstep', () => {
     // Its own server: the whole keyspace is read after each of 60,000 steps.
     server = await startRedis({ cluster: false });
     redis = new Redis(server.url);
+    await Lockstep.load(redis);
   });
   afterAll(async () => {
     redis.disconnect();
@@ -33,7 +36,7 @@ describe('the scripts and the model in lockstep', () => {
           await lockstep.end();
         }
       }),
-      { numRuns: LISTS, ...seedGiven(), reporter: report },
+      { numRuns: LISTS, ...seedGiven(), reporter: report, interruptAfterTimeLimit, markInterruptAsFailure: true },
     );
   });
 });

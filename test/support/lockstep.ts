@@ -21,12 +21,37 @@ import {
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { queueKeys } from '../../functions/lib/queue/keys.ts';
 import type { NewJob, QueueClient } from '../../functions/lib/queue/queue-client.ts';
+import { claim as claimScript } from '../../functions/lib/queue/scripts/claim.ts';
+import { configure as configureScript } from '../../functions/lib/queue/scripts/configure.ts';
+import { enqueue as enqueueScript } from '../../functions/lib/queue/scripts/enqueue.ts';
+import { extend as extendScript } from '../../functions/lib/queue/scripts/extend.ts';
+import { open as openScript } from '../../functions/lib/queue/scripts/open.ts';
+import { pause as pauseScript } from '../../functions/lib/queue/scripts/pause.ts';
+import { purge as purgeScript } from '../../functions/lib/queue/scripts/purge.ts';
+import { release as releaseScript } from '../../functions/lib/queue/scripts/release.ts';
+import { settle as settleScript } from '../../functions/lib/queue/scripts/settle.ts';
+import { subscribe as subscribeScript } from '../../functions/lib/queue/scripts/subscribe.ts';
+import { tick as tickScript } from '../../functions/lib/queue/scripts/tick.ts';
 import { advance } from './advance.ts';
 import { differences } from './compare.ts';
 import { violations } from './invariants.ts';
 import type { Pick, Step, StepResult } from './lockstep-steps.ts';
 import { newJob } from './queue-fixture.ts';
 import { type QueueState, readQueue } from './queue-state.ts';
+
+const SCRIPTS = [
+  claimScript,
+  configureScript,
+  enqueueScript,
+  extendScript,
+  openScript,
+  pauseScript,
+  purgeScript,
+  releaseScript,
+  settleScript,
+  subscribeScript,
+  tickScript,
+];
 
 /** What Redis answered to a step, and the step on the model at a time on the model's clock. Both answers as plain values. */
 interface Played {
@@ -59,6 +84,11 @@ export class Lockstep {
     this.#config = config;
     this.#client = createQueueClient({ redis, queue, shard: 0 });
     this.#model = createModel(config);
+  }
+
+  /** Loads the scripts into a server: a first call that must send the source would come after the reading of the state. */
+  static async load(redis: Redis): Promise<void> {
+    for (const { source } of SCRIPTS) await redis.script('LOAD', source);
   }
 
   static async start(redis: Redis, queue: string, config: QueueConfig): Promise<Lockstep> {

@@ -119,7 +119,7 @@ export function open(
   const found = leaseOf(model, lease);
   if (!found) return { outcome: 'gone' };
   if (found.nonce !== null && found.nonce !== nonce) return { outcome: 'already_open' };
-  if (found.nonce === null) tenantOf(model, found.tenant).refused = 0;
+  if (found.nonce === null && found.refusedAtClaim > 0) tenantOf(model, found.tenant).refused = 0;
   found.nonce = nonce;
   found.endsAtMs = nowMs + model.config.leaseMs;
   return { outcome: 'opened', lease: found };
@@ -166,14 +166,14 @@ export function settle(
     return { outcome: 'stale' };
   }
   const tenant = tenantOf(model, held.tenant);
-  const back: { job: ModelJob; index: number; durationMs: number | null }[] = [];
+  const unstarted: ModelJob[] = [];
+  const cutShort: ModelJob[] = [];
   for (const result of results) {
     const job = held.jobs[result.index - 1];
     if (!job) continue;
     held.jobs[result.index - 1] = null;
-    if (result.result === 'given_back') back.push({ job, index: result.index, durationMs: null });
-    else if (result.result === 'unfinished') back.push({ job, index: result.index, durationMs: result.durationMs });
-    else record(model, tenant, job, result, nowMs);
+    if (result.result === 'given_back') unstarted.push(job);
+    else if (record(model, tenant, job, result, nowMs) === 'comes back') cutShort.push(job);
   }
   const left = unsettled(held).length;
   let continued: ModelLease | undefined;
@@ -182,42 +182,35 @@ export function settle(
     place(model, tenant, nowMs);
     if (next) continued = proceed(model, held, next, nowMs);
   }
-  for (const { job, durationMs } of back) {
-    if (durationMs === null) continue;
-    learn(tenant, durationMs);
+  giveBack(model, tenant, held, unstarted);
+  for (const job of cutShort) {
+    job.alone = false;
     interrupt(model, tenant, job);
   }
-  const unstarted = back.filter(({ durationMs }) => durationMs === null).toSorted((a, b) => a.index - b.index);
-  giveBack(
-    model,
-    tenant,
-    held,
-    unstarted.map(({ job }) => job),
-  );
   place(model, tenant, nowMs);
   finish(model, nowMs);
   if (continued) return { outcome: 'continued', lease: continued };
   return left === 0 ? { outcome: 'ended' } : { outcome: 'settled', left, yield: shouldYield(model) };
 }
 
+/** Takes the result of a job that was started; whether it goes on to a place of its own or comes back is the answer. */
 function record(
   model: Model,
   tenant: ModelTenant,
   job: ModelJob,
-  result: Extract<JobResult, { result: 'done' | 'failed' | 'dead' }>,
+  result: Exclude<JobResult, { result: 'given_back' }>,
   nowMs: number,
-): void {
+): 'gone' | 'comes back' {
   learn(tenant, result.durationMs);
-  if (result.result === 'done') {
-    tenant.done += 1;
-    model.counted.done += 1;
-    return;
+  const counted = result.result === 'done' ? 'done' : 'failed';
+  tenant[counted] += 1;
+  model.counted[counted] += 1;
+  if (result.result === 'failed') fail(model, tenant, job, nowMs + result.retryDelayMs);
+  if (result.result === 'dead') {
+    job.attempts += 1;
+    bury(model, tenant, job);
   }
-  tenant.failed += 1;
-  model.counted.failed += 1;
-  if (result.result === 'failed') return fail(model, tenant, job, nowMs + result.retryDelayMs);
-  job.attempts += 1;
-  bury(model, tenant, job);
+  return result.result === 'unfinished' ? 'comes back' : 'gone';
 }
 
 function proceed(model: Model, ended: ModelLease, name: LeaseName, nowMs: number): ModelLease | undefined {
@@ -246,7 +239,10 @@ export function release(
   const tenant = tenantOf(model, found.tenant);
   tenant.refused += 1;
   const { refused } = tenant;
-  if (refused >= 3) tenant.backoffUntilMs = nowMs + Math.min(60_000, 1_000 * 2 ** (refused - 3));
+  if (refused >= 3) {
+    tenant.backoffUntilMs = nowMs + Math.min(60_000, 1_000 * 2 ** (refused - 3));
+    tenant.lookAgainAtMs = tenant.backoffUntilMs;
+  }
   undo(model, tenant, found, nowMs);
   finish(model, nowMs);
   return { outcome: 'released', refusals: refused };

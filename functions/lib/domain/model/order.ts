@@ -73,8 +73,8 @@ export function place(model: Model, tenant: ModelTenant, nowMs: number): void {
     tenant.position = ++model.sequence;
   }
   if (!belongs) tenant.position = 0;
-  const stuck = readyCount(tenant) > 0 && tenant.capped && !tenant.paused && lanes === 0;
-  tenant.lookAgainAtMs = tenant.backoffUntilMs ?? (stuck ? (tenant.lookAgainAtMs ?? nowMs + LOOK_AGAIN_MS) : null);
+  const cappedAlone = tenant.capped && !tenant.paused && tenant.backoffUntilMs === null;
+  if (cappedAlone && lanes === 0 && readyCount(tenant) > 0) tenant.lookAgainAtMs = nowMs + LOOK_AGAIN_MS;
 }
 
 /** Makes the weight in force the one its turn is reckoned with. */
@@ -90,8 +90,8 @@ export function reweigh(model: Model, tenant: ModelTenant): void {
 /** The tenant to visit next, or why none is. V follows its turn. */
 export function select(model: Model, nowMs: number, chained: boolean): ModelTenant | Refusal {
   if (model.paused) return 'paused';
-  if (!chained && unopenedTooLong(model, nowMs) > model.config.unopenedLimit) return 'unopened';
   if (model.leases.size >= model.config.capacity) return 'no_capacity';
+  if (!chained && unopenedTooLong(model, nowMs) > model.config.unopenedLimit) return 'unopened';
   for (;;) {
     const [first] = rotationOf(model);
     if (!first) return 'empty';
@@ -146,6 +146,7 @@ export function visit(
     epoch: model.epoch,
     lanes: Math.min(lanes, jobs.length),
     jobs: [...jobs],
+    refusedAtClaim: tenant.refused,
   };
   model.leases.set(made.leaseId, made);
   tenant.turn += costOf(jobs) / weight;

@@ -23,6 +23,7 @@ export function delay(tenant: ModelTenant, job: ModelJob, dueMs: number): void {
 export function fail(model: Model, tenant: ModelTenant, job: ModelJob, dueMs: number): void {
   job.attempts += 1;
   if (job.attempts >= job.maxAttempts) return bury(model, tenant, job);
+  job.alone = false;
   job.retry = true;
   delay(tenant, job, dueMs);
 }

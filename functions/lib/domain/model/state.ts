@@ -49,7 +49,7 @@ export interface ModelJob {
   sequence: number;
   attempts: number;
   readySinceMs: number;
-  /** It was in a visit that died, and is visited without company since. */
+  /** It was in a visit that died, and is visited without company until it has come through one. */
   alone: boolean;
   /** It failed before: when it is due it goes before the backlog. */
   retry: boolean;
@@ -81,6 +81,7 @@ export interface ModelTenant {
   /** At maxConcurrency, as of the last look. */
   capped: boolean;
   backoffUntilMs: number | null;
+  /** When a tick looks whether it is still held. Not taken back when it is let in earlier: the look then finds nothing. */
   lookAgainAtMs: number | null;
   claimPlan: string | undefined;
   record: TenantRecord;
@@ -110,6 +111,8 @@ export interface ModelLease {
   readonly visit: number;
   /** In order; a settled job leaves null. Results name them by index, counted from 1. */
   readonly jobs: (ModelJob | null)[];
+  /** Invokes refused in a row, as of the claim. */
+  readonly refusedAtClaim: number;
   /** Who opened it; null = unopened. */
   nonce: string | null;
   /** When it lapses (unopened) or expires (opened). */

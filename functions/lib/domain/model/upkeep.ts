@@ -78,8 +78,10 @@ function promote(model: Model, nowMs: number): number {
       if (!next) break;
       promoted += 1;
       next.job.readySinceMs = next.dueMs;
-      if (next.job.retry) putBack(tenant, [next.job]);
-      else {
+      if (next.job.retry) {
+        next.job.retry = false;
+        putBack(tenant, [next.job]);
+      } else {
         next.job.sequence = ++model.sequence;
         tenant.ready.push(next.job);
       }
@@ -93,12 +95,13 @@ function letBackIn(model: Model, nowMs: number): number {
   const tenants = [...model.tenants.values()]
     .filter((tenant) => lookAt(tenant) <= nowMs)
     .toSorted((a, b) => lookAt(a) - lookAt(b) || byBytes(a.name, b.name));
+  const outside = tenants.filter((tenant) => tenant.position === 0);
   for (const tenant of tenants) {
     if (tenant.backoffUntilMs !== null && tenant.backoffUntilMs <= nowMs) tenant.backoffUntilMs = null;
     tenant.lookAgainAtMs = null;
     place(model, tenant, nowMs);
   }
-  return tenants.filter((tenant) => tenant.position > 0).length;
+  return outside.filter((tenant) => tenant.position > 0).length;
 }
 
 function purgeIdle(model: Model, nowMs: number): string[] {
@@ -158,10 +161,8 @@ export function setPaused(model: Model, name: string, paused: boolean, nowMs: nu
 
 /** Removes a tenant with all that is its own, or its waiting jobs only. */
 export function purge(model: Model, name: string, scope: 'everything' | 'jobs', nowMs: number): PurgeReceipt {
-  const tenant = model.tenants.get(name);
+  const tenant = tenantOf(model, name);
   const everything = scope === 'everything';
-  if (everything) model.once.delete(name);
-  if (!tenant) return { ready: 0, delayed: 0, inFlight: 0, dead: 0 };
   const receipt = {
     ready: readyCount(tenant),
     delayed: tenant.delayed.length,
@@ -171,6 +172,7 @@ export function purge(model: Model, name: string, scope: 'everything' | 'jobs', 
   if (everything) {
     for (const lease of leasesOf(model, tenant)) model.leases.delete(lease.leaseId);
     model.tenants.delete(name);
+    model.once.delete(name);
   } else {
     for (const jobs of [tenant.ready, tenant.returned, tenant.delayed]) jobs.splice(0);
     place(model, tenant, nowMs);
