@@ -1,58 +1,63 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
 import { Lockstep } from '../support/lockstep.ts';
-import { lists, type Lockstepped } from '../support/lockstep-steps.ts';
+import { type Lockstepped, lists } from '../support/lockstep-steps.ts';
 
 const LISTS = 1_000;
-/** Ends a search for a shorter list while there is time left to print it. */
-const interruptAfterTimeLimit = 100_000;
 const STEPS = 60;
+/** Runs side by side: one compares while Redis works for the other. */
+const RUNS = [1, 2];
+const TIMEOUT_MS = 300_000;
+/** Ends the search for a shorter list while there is time left to print what was found. */
+const SEARCH_MS = 240_000;
 
 describe('the scripts and the model in lockstep', () => {
   let server: RunningRedis;
-  let redis: Redis;
   beforeAll(async () => {
     // Its own server: the whole keyspace is read after each of 60,000 steps.
     server = await startRedis({ cluster: false });
-    redis = new Redis(server.url);
-    await Lockstep.load(redis);
   });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  afterAll(() => server.stop());
 
-  test(`agree after every one of ${STEPS} steps in ${LISTS} random lists`, async () => {
-    let played = 0;
-    await fc.assert(
-      fc.asyncProperty(lists(STEPS), async ({ config, steps }) => {
+  test.concurrent.each(RUNS)(
+    `agree after every one of ${STEPS} steps in ${LISTS / RUNS.length} random lists (run %i)`,
+    { timeout: TIMEOUT_MS },
+    async (run) => {
+      const redis = new Redis(server.url);
+      await Lockstep.load(redis);
+      let played = 0;
+      const property = fc.asyncProperty(lists(STEPS), async ({ config, steps }) => {
         played += 1;
-        const lockstep = await Lockstep.start(redis, `lockstep-${played}`, config);
+        const lockstep = await Lockstep.start(redis, `run-${run}-${played}`, config);
         try {
           for (const step of steps) if (step) await lockstep.play(step);
         } finally {
           await lockstep.end();
         }
-      }),
-      { numRuns: LISTS, ...seedGiven(), reporter: report, interruptAfterTimeLimit, markInterruptAsFailure: true },
-    );
-  });
+      });
+      const details = await fc.check(property, {
+        numRuns: LISTS / RUNS.length,
+        interruptAfterTimeLimit: SEARCH_MS,
+        markInterruptAsFailure: true,
+        ...seedGiven(),
+      });
+      redis.disconnect();
+      expect(details.failed ? shortest(details) : 'agreed').toBe('agreed');
+    },
+  );
 });
 
-/** Fails the test with what differs, the seed, and the shortest list that was found to show it. */
-function report(run: fc.RunDetails<[Lockstepped]>): void {
-  if (!run.failed) return;
-  const [list] = run.counterexample ?? [];
-  const steps = list?.steps.filter((step) => step !== null) ?? [];
-  throw new Error(
-    [
-      run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance),
-      `LOCKSTEP_SEED=${run.seed} shows it again (list ${run.numRuns}). The shortest list found:`,
-      ...[list?.config, ...steps].map((line) => JSON.stringify(line)),
-    ].join('\n'),
-  );
+/** What differs, the seed, and the shortest list that was found to show it. */
+function shortest({ counterexample, errorInstance, numRuns, seed }: fc.RunDetails<[Lockstepped]>): string {
+  if (counterexample === null) return `only ${numRuns} lists in ${SEARCH_MS} ms`;
+  const [{ config, steps }] = counterexample;
+  return [
+    errorInstance instanceof Error ? errorInstance.message : String(errorInstance),
+    `LOCKSTEP_SEED=${seed} shows it again, in list ${numRuns}. The shortest list found:`,
+    ...[config, ...steps.filter((step) => step !== null)].map((line) => JSON.stringify(line)),
+  ].join('\n');
 }
 
 /** `LOCKSTEP_SEED=…` plays a failure's lists again. */

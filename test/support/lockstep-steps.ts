@@ -61,10 +61,11 @@ const result = fc.record({
   retryDelayMs: fc.constantFrom(0, 1, 2_000, 30_000),
 });
 const plan = fc.constantFrom('free', 'growth', 'enterprise');
+const cap = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(1, 2, 10, 50) }, fc.constant(0));
 const limits = fc.record({
   weight,
-  maxDepth: fc.constantFrom(5, 30, 1_000),
-  maxConcurrency: fc.constantFrom(0, 1, 2, 50),
+  maxDepth: fc.constantFrom(12, 30, 1_000),
+  maxConcurrency: cap,
 });
 const settings = fc.record(
   {
@@ -79,13 +80,17 @@ const settings = fc.record(
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 10,
+    weight: 14,
     arbitrary: fc.record({
       step: fc.constant('enqueue' as const),
       tenant,
       jobs: fc.array(job, { minLength: 1, maxLength: 8 }),
-      claimPlan: fc.option(fc.oneof({ weight: 9, arbitrary: plan }, fc.constant('gone')), { nil: undefined, freq: 3 }),
-      key: fc.option(fc.constantFrom('one', 'two'), { nil: undefined, freq: 8 }),
+      claimPlan: fc.oneof(
+        { weight: 6, arbitrary: fc.constant(undefined) },
+        { weight: 9, arbitrary: plan },
+        fc.constant('gone'),
+      ),
+      key: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, fc.constantFrom('one', 'two')),
     }),
   },
   { weight: 10, arbitrary: fc.record({ step: fc.constant('claim' as const), max: fc.integer({ min: 1, max: 4 }) }) },
@@ -123,8 +128,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
         {
           plan: fc.oneof({ weight: 9, arbitrary: plan }, fc.constant('gone')),
           weight,
-          maxDepth: fc.constantFrom(0, 3, 100),
-          maxConcurrency: fc.constantFrom(0, 1, 2, 10),
+          maxDepth: fc.constantFrom(0, 8, 100, 1_000),
+          maxConcurrency: cap,
         },
         { requiredKeys: [] },
       ),
@@ -162,12 +167,34 @@ export interface Lockstepped {
   readonly steps: readonly (Step | null)[];
 }
 
-/** Null = nothing: what a step shrinks to, so that a list of a fixed length can lose the steps that do not matter. */
-const shrinkable = fc.option(steps, { nil: null, freq: 500 });
+const newest = { any: false, number: 0 };
+const done = { result: 'done' as const, durationMs: 40, retryDelayMs: 0 };
+const claimOne: Step = { step: 'claim', max: 1 };
+const openIt: Step = { step: 'open', lease: newest, nonce: 'n1' };
+const settleIt: Step = { step: 'settle', lease: newest, results: [], rest: done, claimNext: true };
+const refused: Step[] = [claimOne, { step: 'release', lease: newest }];
+
+/** What single steps in a random order would seldom bring about, and steps that mean more in company. */
+const courses: fc.Arbitrary<Step[]> = fc.oneof(
+  { weight: 30, arbitrary: steps.map((step) => [step]) },
+  { weight: 3, arbitrary: fc.constantFrom(1, 950, 2_100, 5_000, 20_000, 61_000, 125_000).map(later) },
+  { weight: 1, arbitrary: fc.constant([claimOne, openIt, ...later(61_000)]) },
+  { weight: 1, arbitrary: fc.constant([claimOne, openIt, settleIt, settleIt]) },
+  { weight: 1, arbitrary: fc.constant([...refused, ...refused, ...refused]) },
+);
+
+function later(ms: number): Step[] {
+  return [{ step: 'advance', ms }, { step: 'tick' }];
+}
+
+/** Null = nothing: what a course shrinks to, so that a list of a fixed length can lose the steps that do not matter. */
+const shrinkable = fc.option(courses, { nil: null, freq: 500 });
 
 /** A queue's settings and the steps on it. */
 export const lists = (length: number): fc.Arbitrary<Lockstepped> =>
   fc.record({
     config: settings.map((given) => testConfig({ capacity: 4, deadLetters: 2, unopenedLimit: 3, ...given })),
-    steps: fc.array(shrinkable, { minLength: length, maxLength: length, size: 'max' }),
+    steps: fc
+      .array(shrinkable, { minLength: length, maxLength: length, size: 'max' })
+      .map((list) => list.flatMap((course) => course ?? [null]).slice(0, length)),
   });

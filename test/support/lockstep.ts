@@ -103,11 +103,14 @@ export class Lockstep {
       await advance(this.#redis, this.#queue, step.ms);
       this.#aheadMs += step.ms;
     }
-    // All on one connection and without waiting in between: Redis runs them in this order.
+    // All on one connection and without waiting in between, so that Redis runs them in this order; in one write, which
+    // halves the time of the test.
+    this.#redis.stream.cork();
     const from = this.#redis.time();
     const pending = this.#send(step);
     const to = this.#redis.time();
     const reading = readQueue(this.#redis, this.#queue);
+    this.#redis.stream.uncork();
     const [played, state] = [await pending, await reading];
     const wrong = [
       ...this.#follow(played, state, ms(await from), ms(await to)),

@@ -87,7 +87,9 @@ type RawKey = [name: Buffer, ttl: number, held: Buffer[]];
 /** Reads a queue, whole. For small queues, or once: it is one blocking call. */
 export async function readQueue(redis: RedisConnection, queue: string, shard = 0): Promise<QueueState> {
   const { prefix } = queueKeys(queue, shard);
-  return decode((await redis.callBuffer('eval', READ, 1, prefix)) as unknown as RawKey[], shard);
+  const reply = await redis.callBuffer('eval', READ, 1, prefix);
+  if (!Array.isArray(reply)) throw new TypeError(`reading queue ${queue} gave ${String(reply)}`);
+  return decode(reply, shard);
 }
 
 function decode(raw: RawKey[], shard: number): QueueState {
