@@ -178,9 +178,9 @@ const refused: Step[] = [claimOne, { step: 'release', lease: newest }];
 const courses: fc.Arbitrary<Step[]> = fc.oneof(
   { weight: 30, arbitrary: steps.map((step) => [step]) },
   { weight: 3, arbitrary: fc.constantFrom(1, 950, 2_100, 5_000, 20_000, 61_000, 125_000).map(later) },
-  { weight: 1, arbitrary: fc.constant([claimOne, openIt, ...later(61_000)]) },
-  { weight: 1, arbitrary: fc.constant([claimOne, openIt, settleIt, settleIt]) },
-  { weight: 1, arbitrary: fc.constant([...refused, ...refused, ...refused]) },
+  { weight: 1, arbitrary: fc.constant<Step[]>([claimOne, openIt, ...later(61_000)]) },
+  { weight: 1, arbitrary: fc.constant<Step[]>([claimOne, openIt, settleIt, settleIt]) },
+  { weight: 1, arbitrary: fc.constant<Step[]>([...refused, ...refused, ...refused]) },
 );
 
 function later(ms: number): Step[] {
