@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { type Route, routeKey } from '../../functions/contract/route.ts';
+import { type Route, routeKey } from '../../functions/lib/lambda/route.ts';
 
 interface Given {
   /** JSON unless it is text already. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { enqueueJobs } from '../../../functions/contract/jobs.ts';
-import { route } from '../../../functions/contract/route.ts';
+import { route } from '../../../functions/lib/lambda/route.ts';
 import { listTenants, putTenant } from '../../../functions/contract/tenants.ts';
 import { problems, RequestProblem } from '../../../functions/lib/domain/problems.ts';
 import { answer } from '../../../functions/lib/lambda/answer.ts';
