@@ -25,6 +25,10 @@ const one = (stack: Synthesized, type: string) => {
 };
 const functionOf = (stack: Synthesized, name: string) => stack.resources[stack.functions[name] ?? '']?.Properties;
 
+const subnetsOfCache = (each: Synthesized) => one(each, 'AWS::ElastiCache::SubnetGroup').SubnetIds;
+const withEgress = (stack: Synthesized) =>
+  NAMES.filter((name) => JSON.stringify(functionOf(stack, name).VpcConfig.SecurityGroupIds).includes('EgressGroup'));
+
 describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
   it('has the functions of the queue, on the newest runtime and arm64', () => {
     expect(Object.keys(stack.functions).toSorted()).toEqual(NAMES);
@@ -163,11 +167,10 @@ describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
   });
 
   it('puts the cache where a change of egress does not move it', () => {
-    const ids = (each: Synthesized) => one(each, 'AWS::ElastiCache::SubnetGroup').SubnetIds;
     const blocks = (each: Synthesized) =>
-      ids(each).map(({ Ref }: { Ref: string }) => [Ref, each.resources[Ref]?.Properties.CidrBlock]);
+      subnetsOfCache(each).map(({ Ref }: { Ref: string }) => [Ref, each.resources[Ref]?.Properties.CidrBlock]);
     expect(blocks(stack)).toEqual(blocks(standard));
-    for (const { Ref } of ids(stack)) {
+    for (const { Ref } of subnetsOfCache(stack)) {
       const routed = ofType(stack, 'AWS::EC2::SubnetRouteTableAssociation').filter(
         ([, { Properties }]) => Properties.SubnetId.Ref === Ref,
       );
@@ -211,10 +214,6 @@ describe('the settings', () => {
   });
 
   it('give only process a way out where there is one', () => {
-    const withEgress = (stack: Synthesized) =>
-      NAMES.filter((name) =>
-        JSON.stringify(functionOf(stack, name).VpcConfig.SecurityGroupIds).includes('EgressGroup'),
-      );
     expect(ofType(nat, 'AWS::EC2::NatGateway')).toHaveLength(1);
     expect(withEgress(nat)).toEqual(['process']);
     expect(withEgress(standard)).toEqual([]);
