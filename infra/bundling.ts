@@ -41,6 +41,7 @@ const builder = (name: string): ILocalBundling => ({
       // Packages that ship both are smaller as modules, since what is not used can be left out.
       mainFields: ['module', 'main'],
       loader: { '.lua': 'text' },
+      alias: { '@aws-sdk/credential-provider-node': './functions/lib/lambda/credentials.ts' },
       // ioredis and the SDK have parts in the older format, which ask for Node's modules by `require`.
       banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     });
