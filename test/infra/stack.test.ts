@@ -26,6 +26,8 @@ const one = (stack: Synthesized, type: string) => {
 const functionOf = (stack: Synthesized, name: string) => stack.resources[stack.functions[name] ?? '']?.Properties;
 
 const subnetsOfCache = (each: Synthesized) => one(each, 'AWS::ElastiCache::SubnetGroup').SubnetIds;
+const blocksOfCache = (each: Synthesized) =>
+  subnetsOfCache(each).map(({ Ref }: { Ref: string }) => [Ref, each.resources[Ref]?.Properties.CidrBlock]);
 const withEgress = (stack: Synthesized) =>
   NAMES.filter((name) => JSON.stringify(functionOf(stack, name).VpcConfig.SecurityGroupIds).includes('EgressGroup'));
 
@@ -167,9 +169,7 @@ describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
   });
 
   it('puts the cache where a change of egress does not move it', () => {
-    const blocks = (each: Synthesized) =>
-      subnetsOfCache(each).map(({ Ref }: { Ref: string }) => [Ref, each.resources[Ref]?.Properties.CidrBlock]);
-    expect(blocks(stack)).toEqual(blocks(standard));
+    expect(blocksOfCache(stack)).toEqual(blocksOfCache(standard));
     for (const { Ref } of subnetsOfCache(stack)) {
       const routed = ofType(stack, 'AWS::EC2::SubnetRouteTableAssociation').filter(
         ([, { Properties }]) => Properties.SubnetId.Ref === Ref,
