@@ -1,6 +1,6 @@
 import { buildSync, type Metafile } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { assertBudget } from '../../infra/bundling.ts';
+import { assertBudget, slimLua } from '../../infra/bundle/build.ts';
 
 const bundleOf = (contents: string): Metafile =>
   buildSync({
@@ -31,5 +31,17 @@ describe('the budget of a bundle', () => {
     expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000 + 1) })).toThrow(
       'Bundle "dispatch" is 701 KB, expected at most 700 KB with the AWS SDK',
     );
+  });
+});
+
+describe('a script in a bundle', () => {
+  it('has lost its comments and indentation, and kept its lines', () => {
+    expect(slimLua("-- why\nlocal a = '--' -- what\n  if a then\n    -- why\n    return 1\n  end\n")).toBe(
+      "\nlocal a = '--' -- what\nif a then\n\nreturn 1\nend\n",
+    );
+  });
+
+  it('is refused when a line of it could be no comment', () => {
+    expect(() => slimLua('local a = [[\n-- text\n]]')).toThrow('expected quoted strings');
   });
 });
