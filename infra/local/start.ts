@@ -1,6 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { messageOf } from './errors.ts';
 import { type Local, startLocal } from './local.ts';
 import { CACHE_FOLDER } from './redis-server.ts';
@@ -19,7 +19,11 @@ const program = new Command('npm start --')
   .description(
     'Runs the whole queue on this machine: the stack as it deploys, its functions, its HTTP API, a Lambda endpoint and a Redis.',
   )
-  .option('-c, --context <key=value>', 'a setting, such as rota.plans.free.maxDepth=10 (repeatable)', addContext, {})
+  .addOption(
+    new Option('-c, --context <key=value>', 'a setting, such as rota.plans.free.maxDepth=10 (repeatable)')
+      .default({}, 'none')
+      .argParser(addContext),
+  )
   .option('--logs', 'show what the functions log (it always goes to .cache/local.log)')
   .addHelpText(
     'after',

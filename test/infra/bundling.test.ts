@@ -12,7 +12,7 @@ const bundleOf = (contents: string): Metafile =>
     outfile: 'index.mjs',
   }).metafile;
 
-const filler = (kilobytes: number) => `console.log(${JSON.stringify('x'.repeat(kilobytes * 1000))});`;
+const filler = (kilobytes: number) => `console.log(${JSON.stringify('x'.repeat(kilobytes * 1024))});`;
 const withSdk = `import { InvokeCommand } from '@aws-sdk/client-lambda'; console.log(InvokeCommand);`;
 
 describe('the budget of a bundle', () => {
@@ -27,8 +27,8 @@ describe('the budget of a bundle', () => {
     const metafile = bundleOf(withSdk + filler(1));
     const outputs = (bytes: number) =>
       Object.fromEntries(Object.entries(metafile.outputs).map(([path, output]) => [path, { ...output, bytes }]));
-    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000) })).not.toThrow();
-    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000 + 1) })).toThrow(
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700 * 1024) })).not.toThrow();
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700 * 1024 + 1) })).toThrow(
       'Bundle "dispatch" is 701 KB, expected at most 700 KB with the AWS SDK',
     );
   });
