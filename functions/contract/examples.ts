@@ -1,4 +1,4 @@
-import type { Example } from './route.ts';
+import type { Example } from '../lib/lambda/route.ts';
 
 const problem = (code: string, status: number, title: string, detail: string) => ({
   type: `urn:rota:problem:${code}`,
@@ -73,7 +73,7 @@ export const enqueueExamples: readonly Example[] = [
         'tenant_full',
         429,
         'The tenant has no room for these jobs',
-        '2 jobs were given, and there is room for 1 of 5000; try again in 4 s.',
+        'The batch needs room for 2, and there is room for 1 of 5000; try again in 1 s.',
       ),
       tenant: 'acme',
       depth: 4_999,
@@ -106,7 +106,7 @@ export const listExamples: readonly Example[] = [
     name: 'longest waiting',
     query: { sort: 'oldest', limit: '1' },
     status: 200,
-    answer: { tenants: [acme], next: 'MQ' },
+    answer: { tenants: [acme], next: '1' },
   },
 ];
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PAYLOAD_MAX_BYTES, PAYLOAD_MAX_DEPTH, REQUEST_MAX_BYTES } from '../lib/domain/payload.ts';
 import { enqueueExamples } from './examples.ts';
 import { bodyCall, refusals } from './problem-schemas.ts';
-import { route } from './route.ts';
+import { route } from '../lib/lambda/route.ts';
 import { count, documented, tenantId } from './schemas.ts';
 
 const DAY_SECONDS = 86_400;
@@ -15,7 +15,7 @@ const newJob = documented(
     type: documented(z.string().check(z.minLength(1), z.maxLength(64)), {
       description: 'A job type that is registered.',
     }),
-    payload: documented(z.unknown().check(z.refine((value) => value !== undefined, 'missing, expected any JSON')), {
+    payload: documented(z.unknown().check(z.refine((value) => value !== undefined, 'any JSON')), {
       description: `Any JSON, up to ${PAYLOAD_MAX_BYTES} bytes as UTF-8 without white space and ${PAYLOAD_MAX_DEPTH} levels deep. The job gets what is equal to it; a number with more digits than a double holds comes back rounded, of a key that stands twice in an object the last value counts.`,
     }),
     delaySeconds: z.optional(

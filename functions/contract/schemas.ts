@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseTenantSegment, type TenantId, tenantIdFault } from '../lib/domain/ids.ts';
+import { isTenantId, parseTenantSegment, tenantIdFault } from '../lib/domain/ids.ts';
 
 interface Meta {
   id?: string;
@@ -17,9 +17,9 @@ export const tenantId = documented(
   z.pipe(
     z.string(),
     z.transform((text: string, context) => {
-      const fault = tenantIdFault(text);
-      if (fault !== undefined) context.issues.push({ code: 'custom', input: text, message: fault });
-      return text as TenantId;
+      if (isTenantId(text)) return text;
+      context.issues.push({ code: 'custom', input: text, message: tenantIdFault(text) ?? '' });
+      return z.NEVER;
     }),
   ),
   {
@@ -50,10 +50,14 @@ export const tenantParams = z.strictObject({
   ),
 });
 
+/** A value for what is not given. */
+// oxlint-disable-next-line no-underscore-dangle -- so called, since `default` is a word of the language
+export const withDefault = z._default;
+
 /** A number of a query string. */
 export const queryInteger = (least: number, most: number, fallback: number, description: string) =>
   documented(
-    z._default(
+    withDefault(
       z.pipe(
         z.pipe(
           z.string().check(z.regex(/^\d{1,9}$/, `a whole number from ${least} to ${most}`)),

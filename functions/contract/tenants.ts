@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import * as examples from './examples.ts';
 import { bodyCall, checkedCall, refusals } from './problem-schemas.ts';
-import { route } from './route.ts';
+import { route } from '../lib/lambda/route.ts';
 import {
   count,
   documented,
@@ -12,6 +12,7 @@ import {
   seconds,
   tenantParams,
   weight,
+  withDefault,
 } from './schemas.ts';
 
 const record = documented(
@@ -92,12 +93,14 @@ export const listTenants = route({
   access: 'operate',
   summary: 'List the tenants with waiting jobs',
   query: z.strictObject({
-    sort: documented(z._default(z.enum(['depth', 'oldest']), 'depth'), {
+    sort: documented(withDefault(z.enum(['depth', 'oldest']), 'depth'), {
       description: 'Most waiting jobs first, or longest waiting first.',
     }),
     limit: queryInteger(1, 1_000, 100, 'Most tenants of the page.'),
     cursor: z.optional(
-      documented(z.string().check(z.minLength(1), z.maxLength(1_024)), { description: '`next` of the page before.' }),
+      documented(z.string().check(z.regex(/^\d{1,9}$/, '`next` of the page before')), {
+        description: '`next` of the page before.',
+      }),
     ),
   }),
   responses: {

@@ -5,6 +5,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { toEnv } from '../../functions/lib/config/env.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
+import { jobs } from '../../functions/process/jobs/index.ts';
 import { bundle } from '../bundling.ts';
 import type { Cache } from './cache.ts';
 import type { Network } from './network.ts';
@@ -157,7 +158,7 @@ export class Functions extends Construct implements FunctionRecord {
         name === 'process' && settings.reserveConcurrency ? reservedConcurrency(settings.capacity) : undefined,
       ...(spec.asynchronous && { retryAttempts: 0, maxEventAge: Duration.seconds(60) }),
       environment: {
-        ...toEnv(settings, { redis: cache.connection, shard: 0, ...links }),
+        ...toEnv(settings, { redis: cache.connection, shard: 0, jobTypes: Object.keys(jobs), ...links }),
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),
       },
     });

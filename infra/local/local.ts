@@ -77,7 +77,11 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<v
  */
 export async function startLocal(options: LocalOptions = {}): Promise<Local> {
   const onProgress = options.onProgress ?? (() => undefined);
-  const onProblem = options.onProblem ?? ((line: string) => console.error(line));
+  // What the end of everything cuts off is no problem to tell of.
+  let stopping = false;
+  const onProblem = (line: string) => {
+    if (!stopping) (options.onProblem ?? console.error)(line);
+  };
   const cleanup: (() => Promise<void>)[] = [];
   try {
     // Ports first: a second start should fail at once, not after the synth.
@@ -168,7 +172,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
         server = await startRedis({ cluster: true, port: Number(port) });
         await applyTemplate(server, template);
       },
-      stop: async () => await undo(cleanup),
+      stop: async () => {
+        stopping = true;
+        await undo(cleanup);
+      },
     };
   } catch (error) {
     await undo(cleanup);

@@ -242,4 +242,6 @@ export const linkTable = {
     sentence: 'Function to wake when no dispatcher lives.',
   }),
   processFunction: text(/^[^\s]+$/, 'the name of a function', { sentence: 'Function that a visit is given to.' }),
+  // Not imported by the function that checks them: the handlers, with all that they import, would come along.
+  jobTypes: list(/^[\w.-]{1,64}$/, 'a list of job types', { sentence: 'Job types that there is a handler for.' }),
 };

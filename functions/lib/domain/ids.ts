@@ -15,7 +15,8 @@ export function tenantIdFault(text: string): string | undefined {
   if (text === '') return 'at least one character';
   if (!text.isWellFormed()) return 'well-formed Unicode, without lone surrogates';
   // A code point takes at most two units: the cheap test first, so that a megabyte of id is not spread into an array.
-  if (text.length > 2 * TENANT_ID_MAX || [...text].length > TENANT_ID_MAX) return `at most ${TENANT_ID_MAX} characters`;
+  if (text.length > 2 * TENANT_ID_MAX || Array.from(text).length > TENANT_ID_MAX)
+    return `at most ${TENANT_ID_MAX} characters`;
   if (CONTROL.test(text)) return 'no control characters';
   // Normalising it here would make two ids of the caller's one tenant, or one id two, without a word.
   if (text.normalize('NFC') !== text) return 'Unicode normalisation form C';

@@ -13,8 +13,11 @@ export type PayloadText = { readonly text: string; readonly bytes: number } | { 
 // What `JSON.stringify` would change without a word: -0 becomes 0, and a number past the largest double, read as Infinity, null.
 const NEEDS_CARE = /-0|[eE]\+?\d{3}|\d{309}/;
 
-interface RawJson {
-  rawJSON(text: string): object;
+/** The language has it; its type declarations do not yet. */
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
+  }
 }
 
 class NotFinite extends RangeError {}
@@ -22,8 +25,7 @@ class NotFinite extends RangeError {}
 function faithful(_key: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   if (!Number.isFinite(value)) throw new NotFinite('number out of range');
-  // The language has `JSON.rawJSON`; its type declarations do not have it yet.
-  return Object.is(value, -0) ? (JSON as unknown as RawJson).rawJSON('-0') : value;
+  return Object.is(value, -0) ? JSON.rawJSON('-0') : value;
 }
 
 const QUOTE = 0x22;

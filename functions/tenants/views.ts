@@ -1,0 +1,80 @@
+import type { QueueBody } from '../contract/queue.ts';
+import type { TenantBody } from '../contract/tenants.ts';
+import { drainSeconds, expectedRate } from '../lib/domain/estimates.ts';
+import type { QueueStats, TenantView } from '../lib/domain/outcomes.ts';
+import { waiting, type VisitBounds } from './waiting.ts';
+
+const seconds = (ms: number) => Math.max(0, Math.round(ms)) / 1000;
+const age = (sinceMs: number | null, nowMs: number) => (sinceMs === null ? null : seconds(nowMs - sinceMs));
+const part = (fraction: number) => Math.min(1, Math.max(0, Math.round(fraction * 10_000) / 10_000));
+
+const said = ({ plan, weight, maxDepth, maxConcurrency }: TenantView['record']): TenantBody['record'] => ({
+  ...(plan !== null && { plan }),
+  ...(weight !== null && { weight }),
+  ...(maxDepth !== null && { maxDepth }),
+  ...(maxConcurrency !== null && { maxConcurrency }),
+});
+
+/** A tenant as the API shows it. */
+export function tenantBody(view: TenantView, bounds: VisitBounds): TenantBody {
+  const { rate, nowMs } = view;
+  const depth = view.ready + view.delayed;
+  return {
+    tenant: view.tenant,
+    plan: view.plan,
+    weight: view.weight,
+    limits: { maxDepth: view.maxDepth, maxConcurrency: view.maxConcurrency },
+    record: said(view.record),
+    paused: view.held.includes('paused'),
+    depth,
+    ready: view.ready,
+    delayed: view.delayed,
+    inFlight: view.inFlight,
+    dead: view.dead,
+    oldestAgeSeconds: age(view.oldestReadySinceMs, nowMs),
+    share: {
+      realised: rate.queue === null || rate.queue <= 0 ? null : part((rate.tenant ?? 0) / rate.queue),
+      entitled: part(rate.weightShare),
+      windowSeconds: seconds(view.rateWindowMs),
+    },
+    estimatedDrainSeconds: drainSeconds(depth, expectedRate(rate)),
+    waiting: waiting(view, bounds),
+    served: view.served,
+    done: view.done,
+    failed: view.failed,
+    enqueued: view.enqueued,
+  };
+}
+
+/** The queue as the API shows it. */
+export function queueBody(queue: string, stats: QueueStats): QueueBody {
+  const depth = stats.ready + stats.delayed;
+  return {
+    queue,
+    paused: stats.paused,
+    capacity: stats.capacity,
+    visitsInFlight: stats.visitsInFlight,
+    visitsUnopened: stats.visitsUnopened,
+    waitingTenants: stats.waitingTenants,
+    rotation: stats.rotation,
+    depth,
+    ready: stats.ready,
+    delayed: stats.delayed,
+    inFlight: stats.inFlight,
+    dead: stats.dead,
+    bytes: stats.bytes,
+    oldestAgeSeconds: age(stats.oldestReadySinceMs, stats.nowMs),
+    servedPerSecond: stats.ratePerSecond,
+    estimatedDrainSeconds: drainSeconds(depth, stats.ratePerSecond),
+    dispatcherAlive: stats.dispatcherAlive,
+    totals: {
+      enqueued: stats.enqueued,
+      served: stats.served,
+      done: stats.done,
+      failed: stats.failed,
+      died: stats.died,
+      dropped: stats.dropped,
+      late: stats.late,
+    },
+  };
+}
