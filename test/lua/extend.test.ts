@@ -12,7 +12,7 @@ it('renews an open lease for a full lease time from now', async () => {
     await pass(queue, 50_000);
     const extended = await client.extend(visit);
     expect(extended).toMatchObject({ outcome: 'extended', yield: false });
-    if (extended.outcome === 'extended') expect(extended.expiresAtMs).toBeGreaterThanOrEqual(visit.nowMs + 60_000);
+    expect(extended.outcome === 'extended' && extended.expiresAtMs).toBeGreaterThanOrEqual(visit.nowMs + 60_000);
     expect(await client.tick()).toMatchObject({ crashed: 0 });
   }
   await pass(queue, 60_000);

@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const faces = new Map<string, Script<string, unknown>>();
 for (const verb of verbs) {
-  const module = (await import(`../../functions/lib/queue/scripts/${verb}.ts`)) as Record<string, never>;
+  const module: Record<string, Script<string, unknown>> = await import(`../../functions/lib/queue/scripts/${verb}.ts`);
   const face = module[verb];
   if (face === undefined) throw new Error(`functions/lib/queue/scripts/${verb}.ts exports no '${verb}'`);
   faces.set(verb, face);
@@ -74,6 +74,16 @@ function derivedBy(code: string, seen = new Set<string>()): Set<string> {
   return kinds;
 }
 
+/** What a face says to a reply of one word. */
+function refusalOf(face: Script<string, unknown>, word: string): string {
+  try {
+    face.decode([Buffer.from(word)]);
+  } catch (error) {
+    return String(error);
+  }
+  return '';
+}
+
 it('every script has a face and a test of its name, and every face a script', () => {
   expect(verbs.length).toBeGreaterThanOrEqual(14);
   const scripts = readdirSync(join(root, 'functions/lib/queue/scripts')).map((file) => file.replace('.ts', ''));
@@ -103,38 +113,32 @@ describe.each(verbs)('the header of %s', (verb) => {
   it('is followed by locals that read every argument once, and nothing below reads one by its number', () => {
     const code = bare(source.slice(source.search(/^(?!--)/m)));
     const below = code.search(/^(?!local [^\n]*(ARGV|=)| {2}ARGV)/m);
-    const read = [...code.slice(0, below).matchAll(/ARGV\[(\d+)\]/g)].map(([, n]) => Number(n));
-    expect(read.toSorted((a, b) => a - b)).toEqual(face.fields.map((_, i) => i + 1));
+    const numbers = [...code.slice(0, below).matchAll(/ARGV\[(\d+)\]/g)].map(([, n]) => Number(n));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(face.fields.map((_, i) => i + 1));
     expect(code.slice(below)).not.toMatch(/ARGV\[\d+\]/);
     // What comes after the named ones starts right behind them.
     const rest = /local [^=]*\bfirst\w+ = [^\n]*?(\d+)$/m.exec(code)?.[1];
-    expect(/ARGV\[[^\]\d]/.test(code)).toBe(rest !== undefined);
-    if (rest !== undefined) expect(Number(rest)).toBe(face.fields.length + 1);
+    expect(rest === undefined ? undefined : Number(rest)).toBe(
+      /ARGV\[[^\]\d]/.test(code) ? face.fields.length + 1 : undefined,
+    );
     expect(code).not.toMatch(/\bKEYS\b/);
   });
 
   it('lists every outcome of the script, and no other', () => {
-    const said = new Set([...source.matchAll(/(?:return|reply =) \{\s*'(\w+)'/g)].map(([, word]) => word));
-    for (const [, word] of source.matchAll(/openedReply\('(\w+)'/g)) said.add(word);
+    const said = new Set<string>();
+    for (const [, word = ''] of source.matchAll(/(?:return|reply =) \{\s*'(\w+)'/g)) said.add(word);
+    for (const [, word = ''] of source.matchAll(/openedReply\('(\w+)'/g)) said.add(word);
     if (/\bunknownPlan\(\)/.test(source)) said.add('unknown_plan');
     if (/return \{ refused,/.test(source)) {
-      for (const [, word] of source.matchAll(/refused = '(\w+)'/g)) said.add(word);
-      for (const [, word] of (shared.get('selectionRefused') ?? '').matchAll(/return '(\w+)'/g)) said.add(word);
+      for (const [, word = ''] of source.matchAll(/refused = '(\w+)'/g)) said.add(word);
+      for (const [, word = ''] of (shared.get('selectionRefused') ?? '').matchAll(/return '(\w+)'/g)) said.add(word);
     }
     expect(outcomesOf(verb).toSorted()).toEqual([...said].toSorted());
   });
 
   it('lists outcomes that the face decodes, which refuses any other', () => {
-    const answered = (word: string) => {
-      try {
-        face.decode([Buffer.from(word)]);
-      } catch (error) {
-        return String(error);
-      }
-      return '';
-    };
-    for (const outcome of outcomesOf(verb)) expect(answered(outcome)).not.toContain('answered');
-    expect(answered('nonsense')).toContain(`${verb} answered "nonsense"`);
+    for (const outcome of outcomesOf(verb)) expect(refusalOf(face, outcome)).not.toContain('answered');
+    expect(refusalOf(face, 'nonsense')).toContain(`${verb} answered "nonsense"`);
   });
 
   it('lists the keys that the script can derive', () => {

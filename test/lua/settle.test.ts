@@ -9,6 +9,7 @@ import { testConfig } from '../support/queue-fixture.ts';
 import { allDone, allGivenBack, claimSome, failed, learn, pass, payloads, put } from '../support/visits.ts';
 
 const done = (index: number, durationMs = 10): JobResult => ({ index, result: 'done', durationMs });
+const dead = (index: number): JobResult => ({ index, result: 'dead', durationMs: 1, error: `e${index}` });
 const unfinished = (index: number): JobResult => ({
   index,
   result: 'unfinished',
@@ -129,10 +130,11 @@ describe('failed', () => {
     [0, 2],
   ])('keeps %i dead letters, the newest, and counts what is dropped of %i', async (deadLetters, count) => {
     const { queue, client, visit } = await visited(count, 0, { deadLetters });
-    const results = visit.jobs.map(
-      ({ index }) => ({ index, result: 'dead', durationMs: 1, error: `e${index}` }) as const,
+    await client.settle(
+      visit,
+      visit.jobs.map(({ index }) => dead(index)),
+      END,
     );
-    await client.settle(visit, results, END);
     expect(await client.inspect('acme')).toMatchObject({ dead: deadLetters });
     expect(await client.stats()).toMatchObject({ dead: deadLetters, died: count, dropped: count - deadLetters });
     const letters = await queue.redis.lrangeBuffer(queue.keys.dead('acme'), 0, -1);
@@ -143,7 +145,6 @@ describe('failed', () => {
 
   it('drops down to a cap that was lowered since', async () => {
     const { client, visit } = await visited(4, 0, { deadLetters: 10 });
-    const dead = (index: number) => ({ index, result: 'dead', durationMs: 1, error: '' }) as const;
     await client.settle(visit, [dead(1), dead(2), dead(3)], END);
     await client.configure(testConfig({ deadLetters: 2 }));
     await client.settle(visit, [dead(4)], END);
@@ -299,13 +300,13 @@ describe('the advice to yield', () => {
   });
 });
 
-describe('durations', () => {
-  const learned = async (durations: number[]) => {
-    const { client } = await testQueue();
-    for (const durationMs of durations) await learn(client, ['acme'], durationMs);
-    return client.inspect('acme');
-  };
+async function learned(durations: number[]) {
+  const { client } = await testQueue();
+  for (const durationMs of durations) await learn(client, ['acme'], durationMs);
+  return client.inspect('acme');
+}
 
+describe('durations', () => {
   it('are unknown before the first job has finished, and then the first one', async () => {
     expect(await learned([])).toMatchObject({ p95Ms: null, meanMs: null });
     expect(await learned([400])).toMatchObject({ p95Ms: 400, meanMs: 400 });
@@ -323,7 +324,11 @@ describe('durations', () => {
     const visit = await claimOne(client);
     await client.settle(visit, allGivenBack(visit), END);
     expect(await client.inspect('acme')).toMatchObject({ p95Ms: null });
-    await client.settle(await claimOne(client), [{ ...failed(1), durationMs: 70 } as JobResult], END);
+    await client.settle(
+      await claimOne(client),
+      [{ index: 1, result: 'failed', durationMs: 70, retryDelayMs: 0, error: '' }],
+      END,
+    );
     expect(await client.inspect('acme')).toMatchObject({ p95Ms: 70 });
   });
 });

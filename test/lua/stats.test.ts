@@ -3,6 +3,8 @@ import { snapshot } from '../support/keyspace.ts';
 import { claimOne, testQueue } from '../support/queue.ts';
 import { allDone, allGivenBack, claimSome, failed, learn, pass, put } from '../support/visits.ts';
 
+const dead = (index: number) => ({ index, result: 'dead', durationMs: 1, error: '' }) as const;
+
 it('of a new queue are zeros, and writes nothing', async () => {
   const queue = await testQueue();
   const before = await snapshot(queue);
@@ -26,7 +28,6 @@ it('sum up what all tenants have and what has happened', async () => {
   const [a, b] = [await claimOne(client), await claimOne(client)];
   await claimSome(client, 1);
   await client.settle(a, [failed(1, 60_000), { index: 2, result: 'given_back' }], { claimNext: false });
-  const dead = (index: number) => ({ index, result: 'dead', durationMs: 1, error: '' }) as const;
   await client.settle(b, [dead(1), dead(2), ...allDone(b).slice(2)], { claimNext: false });
   await client.settle(b, [], { claimNext: false });
   await client.markDispatcher();

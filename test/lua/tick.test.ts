@@ -308,8 +308,9 @@ describe('the purge', () => {
   });
 });
 
+const plan = (maxConcurrency: number) => ({ plans: { free: { weight: 1, maxDepth: 100, maxConcurrency } } });
+
 it('looks again at a tenant that may hold no lane, so that a raised cap of its plan lets it in', async () => {
-  const plan = (maxConcurrency: number) => ({ plans: { free: { weight: 1, maxDepth: 100, maxConcurrency } } });
   const queue = await testQueue(plan(0));
   const { client } = queue;
   await put(client, 'acme');

@@ -21,11 +21,9 @@ export async function snapshot(queue: Pick<TestQueue, 'redis' | 'keys'>): Promis
   for (const key of await keysOf(queue)) {
     if ((await queue.redis.type(key)) === 'hash') {
       // The order of a hash's fields, and so its dump, changes by itself while Redis grows its table.
-      const fields = Object.entries(await queue.redis.hgetallBuffer(key)).map(([field, value]) => [
-        field,
-        value.toString('hex'),
-      ]);
-      values[key] = JSON.stringify(fields.toSorted());
+      const fields = Object.entries(await queue.redis.hgetallBuffer(key));
+      const sorted = fields.map(([field, value]) => `${field}=${value.toString('hex')}`).toSorted();
+      values[key] = sorted.join();
     } else values[key] = (await queue.redis.dumpBuffer(key))?.toString('hex') ?? '';
   }
   return values;
@@ -40,11 +38,12 @@ export interface RotationEntry {
 
 /** The tenants of the rotation in the order in which they will be visited. */
 export async function rotationOf({ redis, keys }: Pick<TestQueue, 'redis' | 'keys'>): Promise<RotationEntry[]> {
-  const flat = (await redis.call('ZRANGE', keys.rotation, '0', '-1', 'WITHSCORES')) as (string | [string, string])[];
-  const pairs =
-    typeof flat[0] === 'string' ? flat.flatMap((member, i) => (i % 2 === 0 ? [[member, flat[i + 1]]] : [])) : flat;
-  return pairs.map((pair) => {
-    const [member, turn] = pair as [string, string];
-    return { tenant: member.slice(15), turn: Number(turn), sequence: Number(member.slice(0, 15)) };
-  });
+  const members = await redis.zrange(keys.rotation, 0, '-1');
+  return Promise.all(
+    members.map(async (member) => ({
+      tenant: member.slice(15),
+      turn: Number(await redis.zscore(keys.rotation, member)),
+      sequence: Number(member.slice(0, 15)),
+    })),
+  );
 }
