@@ -2,102 +2,25 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rotationOf, turnOf } from '../../functions/lib/domain/model/order.ts';
 import { lanesOf, limitsOf, readyCount, tenantOf } from '../../functions/lib/domain/model/state.ts';
-import { purge, setPaused, subscribe } from '../../functions/lib/domain/model/upkeep.ts';
+import { configure, setPaused, subscribe } from '../../functions/lib/domain/model/upkeep.ts';
 import { ModelQueue } from '../support/model-queue.ts';
-
-const NAMES = ['a', 'b', 'c', 'd', 'e'];
-const MAX_COST = 7.5;
-const ROUNDING = 1e-6;
-
-const name = fc.constantFrom(...NAMES);
-const weight = fc.oneof(fc.double({ min: 0.1, max: 50, noNaN: true }), fc.constantFrom(0.1, 1, 3, 8, 50));
-const costs = fc.array(fc.oneof(fc.constant(1), fc.double({ min: 0.01, max: MAX_COST, noNaN: true })), {
-  minLength: 1,
-  maxLength: 40,
-});
-const durationMs = fc.oneof(fc.constantFrom(0, 40, 6_000), fc.integer({ min: 1, max: 3_000 }));
-const pick = fc.nat({ max: 1_000 });
-
-type Step =
-  | { step: 'enqueue'; tenant: string; costs: number[] }
-  | { step: 'claim'; max: number }
-  | { step: 'end'; pick: number; durationMs: number; started: number; claimNext: boolean }
-  | { step: 'weight'; tenant: string; weight: number }
-  | { step: 'pause' | 'resume' | 'drop'; tenant: string };
-
-const enqueueStep = fc.record({ step: fc.constant('enqueue' as const), tenant: name, costs });
-const claimStep = fc.record({ step: fc.constant('claim' as const), max: fc.integer({ min: 1, max: 4 }) });
-const endStep = (started: fc.Arbitrary<number>) =>
-  fc.record({ step: fc.constant('end' as const), pick, durationMs, started, claimNext: fc.boolean() });
-const weightStep = fc.record({ step: fc.constant('weight' as const), tenant: name, weight });
-const switchStep = fc.record({
-  step: fc.constantFrom('pause' as const, 'resume' as const, 'drop' as const),
-  tenant: name,
-});
-const whole = fc.constant(1_000);
-
-/** Enough that it stays backlogged until it is topped up again. */
-const BACKLOG = 1_000;
-
-function run(queue: ModelQueue, step: Step): void {
-  const { model, nowMs } = queue;
-  switch (step.step) {
-    case 'enqueue':
-      queue.enqueue(step.tenant, step.costs);
-      return;
-    case 'claim':
-      queue.claim(step.max);
-      return;
-    case 'end': {
-      const leases = [...model.leases.values()];
-      const lease = leases[step.pick % Math.max(1, leases.length)];
-      if (lease) queue.end(lease, step);
-      return;
-    }
-    case 'weight':
-      subscribe(model, step.tenant, { weight: step.weight, maxConcurrency: BACKLOG }, nowMs);
-      return;
-    case 'pause':
-    case 'resume':
-      setPaused(model, step.tenant, step.step === 'pause', nowMs);
-      return;
-    case 'drop':
-      purge(model, step.tenant, 'jobs', nowMs);
-      return;
-    default:
-      step satisfies never;
-  }
-}
-
-/** Jobs of a cost that differs by tenant, so that shares of jobs and of cost are not the same. */
-function fill(queue: ModelQueue, tenant: string): void {
-  const missing = BACKLOG - readyCount(tenantOf(queue.model, tenant));
-  const cost = [1, MAX_COST, 0.3, 2.5, 0.7][NAMES.indexOf(tenant)] ?? 1;
-  if (missing <= BACKLOG / 2) return;
-  queue.enqueue(
-    tenant,
-    Array.from({ length: missing }, (_, index) => (index % 9 === 8 ? 1 : cost)),
-  );
-}
-
-/** c of the theorem: quantum + largest cost ÷ weight. */
-function reach(queue: ModelQueue, tenant: string): number {
-  const { config } = queue.model;
-  return config.quantum + MAX_COST / limitsOf(config, tenantOf(queue.model, tenant)).weight;
-}
-
-function start(weights: readonly number[], backlogged: readonly string[], capacity: number): ModelQueue {
-  const queue = new ModelQueue({ capacity });
-  for (const [index, tenant] of NAMES.entries()) {
-    run(queue, { step: 'weight', tenant, weight: weights[index] ?? 1 });
-  }
-  for (const tenant of backlogged) fill(queue, tenant);
-  return queue;
-}
-
-const weights = fc.array(weight, { minLength: NAMES.length, maxLength: NAMES.length });
-const capacity = fc.constantFrom(1, 2, 5, 40);
-const steps = (...kinds: fc.Arbitrary<Step>[]) => fc.array(fc.oneof(...kinds), { minLength: 60, maxLength: 200 });
+import {
+  NAMES,
+  ROUNDING,
+  enqueueStep,
+  claimStep,
+  endStep,
+  weightStep,
+  switchStep,
+  whole,
+  run,
+  fill,
+  reach,
+  start,
+  weights,
+  capacity,
+  steps,
+} from '../support/model-steps.ts';
 
 describe('the fair order', () => {
   test('keeps the service per weight of backlogged tenants within c₁ + c₂ over any interval', () => {
@@ -303,5 +226,40 @@ describe('the fair order', () => {
       const got = (queue.service.get(plan) ?? 0) * share;
       expect(Math.abs(got / ((total * share) / 12) - 1), `${plan} got ${got} of ${total}`).toBeLessThan(0.02);
     }
+  });
+
+  test('refunds what was charged, at the weight of the visit, whatever the weight is by then', () => {
+    const queue = new ModelQueue({ capacity: 1 });
+    subscribe(queue.model, 'a', { weight: 4 }, queue.nowMs);
+    queue.enqueue('a', [2, 6]);
+    const [lease] = queue.claim(1);
+    if (!lease) throw new Error('nothing to claim');
+    expect(tenantOf(queue.model, 'a').turn).toBe(0.5);
+    subscribe(queue.model, 'a', { weight: 1 }, queue.nowMs);
+    expect(tenantOf(queue.model, 'a').turn).toBe(2);
+    queue.end(lease, { started: 0 });
+    expect(tenantOf(queue.model, 'a').turn).toBe(1.5);
+    expect(tenantOf(queue.model, 'a').served).toBe(0);
+  });
+
+  test('stretches what a turn is ahead of the clock when the weight changes, and leaves one at the clock alone', () => {
+    const queue = new ModelQueue({ capacity: 40 });
+    for (const tenant of ['ahead', 'behind']) queue.enqueue(tenant, [1, 1]);
+    queue.claim(1);
+    for (const tenant of ['ahead', 'behind']) subscribe(queue.model, tenant, { weight: 0.25 }, queue.nowMs);
+    expect(tenantOf(queue.model, 'ahead').turn).toBe(4);
+    expect(tenantOf(queue.model, 'behind').turn).toBe(0);
+  });
+
+  test('passes over a tenant whose plan was capped below what it holds, and over nobody else', () => {
+    const queue = new ModelQueue({ capacity: 40 });
+    queue.enqueue('capped', [1, 1, 1], 'free');
+    queue.enqueue('other', [1, 1, 1], 'growth');
+    expect(queue.claim(1)[0]?.tenant).toBe('capped');
+    const { config } = queue.model;
+    const free = { weight: 1, maxDepth: 100, maxConcurrency: 1 };
+    configure(queue.model, { ...config, version: 2, plans: { ...config.plans, free } });
+    expect(queue.claim(10).map((lease) => lease.tenant)).toEqual(['other', 'other', 'other']);
+    expect(rotationOf(queue.model)).toEqual([]);
   });
 });
