@@ -49,7 +49,7 @@ const tenantForbidden: Response = {
 
 const unknownPlan: Response = {
   description: 'There is no such plan; the answer lists those there are.',
-  schema: z.strictObject({ ...members(['unknown_plan']), plans: z.array(z.string()) }),
+  schema: z.strictObject({ ...members(['unknown_plan']), ...faulty, plans: z.array(z.string()) }),
 };
 
 const unknownName: Response = {
