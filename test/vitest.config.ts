@@ -9,7 +9,7 @@ const luaAsText = {
   },
 };
 
-const project = (name: string, globalSetup: string[] = []) => ({
+const project = (name: string, globalSetup: string[] = [], more: object = {}) => ({
   plugins: [luaAsText],
   test: {
     name,
@@ -18,6 +18,7 @@ const project = (name: string, globalSetup: string[] = []) => ({
     globalSetup,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    ...more,
   },
 });
 
@@ -27,7 +28,8 @@ export default defineConfig({
       project('unit'),
       project('lua', ['test/support/shared-redis.ts']),
       project('infra'),
-      project('integration', ['test/support/shared-redis.ts']),
+      // A stack is dozens of processes: one at a time, and after everything else, or their timing tells of the machine only.
+      project('integration', ['test/support/shared-redis.ts'], { maxWorkers: 1, sequence: { groupOrder: 1 } }),
     ],
   },
 });

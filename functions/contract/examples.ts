@@ -1,4 +1,4 @@
-import type { Example } from './route.ts';
+import type { Example } from '../lib/lambda/route.ts';
 
 const problem = (code: string, status: number, title: string, detail: string) => ({
   type: `urn:rota:problem:${code}`,

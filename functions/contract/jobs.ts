@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PAYLOAD_MAX_BYTES, PAYLOAD_MAX_DEPTH, REQUEST_MAX_BYTES } from '../lib/domain/payload.ts';
 import { enqueueExamples } from './examples.ts';
 import { bodyCall, refusals } from './problem-schemas.ts';
-import { route } from './route.ts';
+import { route } from '../lib/lambda/route.ts';
 import { count, documented, tenantId } from './schemas.ts';
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Example, type Response, type Route, routeKey } from './route.ts';
+import { type Example, type Response, type Route, routeKey } from '../lib/lambda/route.ts';
 
 type Json = Record<string, unknown>;
 

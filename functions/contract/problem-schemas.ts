@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type ProblemCode, problems, problemType } from '../lib/domain/problems.ts';
-import type { Response } from './route.ts';
+import type { Response } from '../lib/lambda/route.ts';
 import { count, documented, seconds } from './schemas.ts';
 
 const RETRY_AFTER = { 'Retry-After': 'Whole seconds after which trying again makes sense.' };

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { queueExamples } from './examples.ts';
 import { anyCall } from './problem-schemas.ts';
-import { route } from './route.ts';
+import { route } from '../lib/lambda/route.ts';
 import { count, documented, seconds } from './schemas.ts';
 
 const view = documented(

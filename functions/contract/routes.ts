@@ -1,6 +1,6 @@
 import { enqueueJobs } from './jobs.ts';
 import { getQueue } from './queue.ts';
-import type { Route } from './route.ts';
+import type { Route } from '../lib/lambda/route.ts';
 import {
   deleteTenant,
   deleteTenantJobs,

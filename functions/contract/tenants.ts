@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import * as examples from './examples.ts';
 import { bodyCall, checkedCall, refusals } from './problem-schemas.ts';
-import { route } from './route.ts';
+import { route } from '../lib/lambda/route.ts';
 import {
   count,
   documented,

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDerived } from '../../functions/lib/config/reader.ts';
 import { type Group, isEntry } from '../../functions/lib/config/setting.ts';
 import { table } from '../../functions/lib/config/table.ts';
 
@@ -8,10 +9,10 @@ const BEGIN = '<!-- settings -->';
 const END = '<!-- /settings -->';
 
 function words(value: unknown): string {
-  if (typeof value === 'object' && value !== null && 'words' in value) return String(value.words);
+  if (isDerived(value)) return value.words;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((part) => `\`${part}\``).join(', ');
   if (value === undefined) return 'must be given';
-  return value === '' ? 'empty' : `\`${String(value)}\``;
+  return value === '' ? 'empty' : `\`${JSON.stringify(value).replaceAll('"', '')}\``;
 }
 
 function rows(group: Group, prefix: string): string[] {

@@ -42,9 +42,14 @@ export async function applyTemplate(redis: RunningRedis, template: Template): Pr
 /**
  * Asks a Redis that somebody else runs whether it is a cluster, and empties one queue in it (its keys and nothing else).
  *
- * @throws Error naming the URL when it cannot be reached.
+ * @throws Error naming the URL when it cannot be reached, or has a password.
  */
 export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueRedis> {
+  if (new URL(url).password !== '') {
+    throw new Error(
+      'REDIS_URL has a password, and the functions connect without one: give a Redis or a user that needs none',
+    );
+  }
   const client = new Redis(url, { lazyConnect: true, connectTimeout: 3_000, retryStrategy: () => null });
   client.on('error', () => undefined);
   try {
@@ -54,17 +59,17 @@ export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueR
     else await removeKeys(client, keyPrefix);
     return { url, cluster };
   } catch (error) {
-    throw new Error(`REDIS_URL ${withoutPassword(url)} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new Error(`REDIS_URL ${url} cannot be used: ${messageOf(error)}`, { cause: error });
   } finally {
     client.disconnect();
   }
 }
 
 async function emptyCluster(url: string, keyPrefix: string): Promise<void> {
-  const { hostname, port, username, password, protocol } = new URL(url);
+  const { hostname, port, username, protocol } = new URL(url);
   const cluster = new Cluster([{ host: hostname, port: Number(port || 6379) }], {
     lazyConnect: true,
-    redisOptions: { username, password, ...(protocol === 'rediss:' && { tls: {} }) },
+    redisOptions: { username: username || undefined, ...(protocol === 'rediss:' && { tls: {} }) },
   });
   try {
     await cluster.connect();
@@ -79,8 +84,4 @@ async function removeKeys(client: Redis, keyPrefix: string): Promise<void> {
   for await (const keys of client.scanStream({ match: `${keyPrefix}*`, count: 1_000 })) {
     if (Array.isArray(keys) && keys.length > 0) await client.unlink(...keys.map(String));
   }
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/:[^:@/]*@/, ':…@');
 }

@@ -1,12 +1,14 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { messageOf } from './errors.ts';
 import { type Local, startLocal } from './local.ts';
 import { CACHE_FOLDER } from './redis-server.ts';
 
 /** Ends the process anyway when something does not end by itself; the guard then ends the rest. */
 const STOP_WITHIN_MS = 3_000;
+
+const PARENT_CHECK_MS = 250;
 
 interface Options {
   context: Record<string, string>;
@@ -17,7 +19,11 @@ const program = new Command('npm start --')
   .description(
     'Runs the whole queue on this machine: the stack as it deploys, its functions, its HTTP API, a Lambda endpoint and a Redis.',
   )
-  .option('-c, --context <key=value>', 'a setting, such as rota.plans.free.maxDepth=10 (repeatable)', addContext, {})
+  .addOption(
+    new Option('-c, --context <key=value>', 'a setting, such as rota.plans.free.maxDepth=10 (repeatable)')
+      .default({}, 'none')
+      .argParser(addContext),
+  )
   .option('--logs', 'show what the functions log (it always goes to .cache/local.log)')
   .addHelpText(
     'after',
@@ -34,20 +40,33 @@ Ctrl-C ends everything.`,
   .parse();
 
 let local: Local | undefined;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    // Still starting: there is nothing to end in order, and the guard ends what there is.
-    if (!local) process.exit(130);
-    void local.stop().then(() => process.exit(0));
-  });
-}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+endWithNpm();
 
 try {
   await start(program.opts<Options>());
 } catch (error) {
   console.error(messageOf(error));
   process.exit(1);
+}
+
+function end(): void {
+  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+  // Still starting: there is nothing to end in order, and the guard ends what there is.
+  if (!local) process.exit(130);
+  void local.stop().then(() => process.exit(0));
+}
+
+/** npm passes a SIGTERM on to a shell, which ends without telling its child; and a killed npm tells nobody. */
+function endWithNpm(): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    end();
+  }, PARENT_CHECK_MS);
+  watch.unref();
 }
 
 async function start({ context, logs }: Options): Promise<void> {

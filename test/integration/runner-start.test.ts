@@ -85,6 +85,22 @@ test('prints one ready line and a curl that works, and ends with everything it s
   expect(performance.now() - askedAt).toBeLessThan(5_000);
 });
 
+test('ends when the shell that npm put around it ends', async () => {
+  // As npm does it: the shell gets the signal and passes nothing on.
+  const shell = spawn('/bin/sh', ['-c', '"$0" infra/local/start.ts; true', process.execPath], {
+    env: { ...process.env, PORT: '0', LAMBDA_PORT: '0', npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  started.push(shell);
+  let output = '';
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await vi.waitFor(() => expect(output).toContain('Rota ready'), { timeout: 90_000 });
+  const children = descendants(shell.pid ?? 0);
+  expect(alive(children).length).toBeGreaterThanOrEqual(8);
+  shell.kill('SIGTERM');
+  await vi.waitFor(() => expect(alive(children)).toEqual([]), { timeout: 5_000 });
+});
+
 test('leaves nothing behind when it is killed with SIGKILL, frozen environments included', async () => {
   const runner = start();
   await ready(runner);

@@ -199,6 +199,22 @@ describe.each([
     expect(await answer).toBe('1');
   });
 
+  it('runs a repeated command at once after it was closed in full work', async () => {
+    const client = plain(server, cluster);
+    const admin = new Redis(server.port);
+    try {
+      for (let round = 0; round < 20; round++) {
+        await client.set('a', String(round));
+        await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        const answer = client.get('a').catch(() => client.get('a'));
+        expect(await elapsedMs(answer)).toBeLessThan(500);
+        expect(await answer).toBe(String(round));
+      }
+    } finally {
+      admin.disconnect();
+    }
+  });
+
   it('keeps the arguments of a command out of its errors', async () => {
     const client = plain(server, cluster);
     await client.set('a', 'text');

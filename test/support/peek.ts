@@ -66,6 +66,8 @@ export type PeekedTenant = Record<(typeof TENANT)[number][0], number> & { claim:
 
 /** The clock and the totals; zeros when there is none yet. */
 export function unpackClock(packed: Buffer | null): PeekedClock {
+  // The keys are exactly those of CLOCK, which fromEntries forgets.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(CLOCK.map((name, i) => [name, packed?.readDoubleBE(8 * i) ?? 0])) as PeekedClock;
 }
 
@@ -81,6 +83,8 @@ export function unpackTenant(packed: Buffer): PeekedTenant {
     at += 1 + length;
     return packed.toString('utf8', at - length, at);
   };
+  // As above, those of TENANT.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { ...(Object.fromEntries(numbers) as PeekedTenant), claim: word(), plan: word() };
 }
 

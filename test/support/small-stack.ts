@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A function of a hand-made stack: its source as an ES module, and what differs from a plain function. */
-export interface SmallFunction {
+interface SmallFunction {
   source: string;
   properties?: Record<string, unknown>;
   /** Functions that its role may invoke. */

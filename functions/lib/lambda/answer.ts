@@ -1,5 +1,6 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { type ProblemCode, problems, problemType, RequestProblem } from '../domain/problems.ts';
+import { isA, isRetryable } from '../domain/thrown.ts';
 
 /** What a call is answered with, before it takes the form that its caller understands. */
 export interface Answer {
@@ -32,17 +33,9 @@ export const problem = (
 /** By then a failover is mostly over, and a lost connection certainly replaced. */
 const UNAVAILABLE_RETRY_SECONDS = 2;
 
-const isRetryable = (thrown: unknown): boolean => {
-  try {
-    return thrown instanceof Error && Reflect.get(thrown, 'retryable') === true;
-  } catch {
-    return false;
-  }
-};
-
 /** The one table from errors to problems. Only what was written for the caller reaches it: never the text of a surprise. */
 export function problemOf(thrown: unknown): Answer {
-  if (thrown instanceof RequestProblem) return problem(thrown.code, thrown.message, thrown.members);
+  if (isA(thrown, RequestProblem)) return problem(thrown.code, thrown.message, thrown.members);
   if (isRetryable(thrown)) {
     const detail = `The queue cannot be reached or takes no more jobs; try again in ${UNAVAILABLE_RETRY_SECONDS} s.`;
     return problem('unavailable', detail, {}, UNAVAILABLE_RETRY_SECONDS);

@@ -2,7 +2,7 @@ import type { MiddlewareObj, Request } from '@middy/core';
 import withMiddleware from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import { type Route, routeKey } from '../../contract/route.ts';
+import { type Route, routeKey } from './route.ts';
 import { problems, RequestProblem } from '../domain/problems.ts';
 import { describeThrown, type Log } from '../telemetry/logger.ts';
 import { type Answer, problemOf, toDirect, toHttp } from './answer.ts';

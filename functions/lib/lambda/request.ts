@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import * as z from 'zod/mini';
-import type { Route } from '../../contract/route.ts';
+import type { Route } from './route.ts';
 import { REQUEST_MAX_BYTES } from '../domain/payload.ts';
 import { type Fault, RequestProblem } from '../domain/problems.ts';
 import { FAULTS_MAX, faultsOf } from './faults.ts';

@@ -103,9 +103,9 @@ function standaloneClient(node: Address, options: NodeOptions, password: Passwor
   const redis = new Redis({
     ...options,
     ...node,
-    enableOfflineQueue: false,
     retryStrategy: pause,
-    // What was under way when the connection broke fails at once; the caller knows whether it may be repeated.
+    // When the connection breaks, what was under way or came too late fails at once, and the queue of the client is empty
+    // again: the caller knows whether it may be repeated.
     maxRetriesPerRequest: 0,
   });
   keepPasswordFresh(redis, password);

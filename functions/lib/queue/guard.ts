@@ -50,6 +50,7 @@ const scrub = (error: Error): Error => {
  */
 export function guard(client: Redis | Cluster): void {
   const send = client.sendCommand.bind(client);
+  const guarded = new WeakSet<Command>();
   let usedAtMs = Date.now();
   let lastError: Error | undefined;
   let leaving = false;
@@ -109,7 +110,10 @@ export function guard(client: Redis | Cluster): void {
   };
 
   client.sendCommand = (command: Command, stream?: Parameters<typeof send>[1]) => {
-    if (HANDSHAKE.has(command.name) || command.isSettled || client.status === 'end') return send(command, stream);
+    if (HANDSHAKE.has(command.name) || client.status === 'end') return send(command, stream);
+    // A client hands commands in again that it has kept over a reconnect.
+    if (guarded.has(command)) return command.isSettled ? command.promise : send(command, stream);
+    guarded.add(command);
     const reject = command.reject.bind(command);
     command.reject = (error) => reject(scrub(error));
     const timeMs = deadlineMs(command);

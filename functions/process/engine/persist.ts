@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRetryable } from '../../lib/domain/thrown.ts';
 import { describeThrown, type Log } from '../../lib/telemetry/logger.ts';
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1_000;
-
-const isRetryable = (thrown: unknown) => thrown instanceof Error && Reflect.get(thrown, 'retryable') === true;
 
 /** The queue stayed away for as long as an answer could have been of use. */
 export class OutOfReach extends Error {

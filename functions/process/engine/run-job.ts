@@ -1,5 +1,6 @@
 import type { JobResult, VisitJob } from '../../lib/domain/outcomes.ts';
 import { type Backoff, retryDelayMs } from '../../lib/domain/retry.ts';
+import { isA } from '../../lib/domain/thrown.ts';
 import { describeThrown, type Log } from '../../lib/telemetry/logger.ts';
 import type { JobModule } from '../jobs/index.ts';
 import { PermanentFailure } from '../jobs/job.ts';
@@ -49,6 +50,8 @@ async function perform(
   if (load === undefined) throw new PermanentFailure(`There is no job type ${job.type} in this release.`);
   const endsMs = performance.now() + timeoutMs;
   const { default: jobType } = await load();
+  // Cut while its type was being loaded: then it does not begin.
+  signal.throwIfAborted();
   const payload = parsePayload(job.payload);
   const { id, type, attempt } = job;
   const remainingMs = () => Math.max(0, endsMs - performance.now());
@@ -79,7 +82,7 @@ export function startJob(tenant: string, job: VisitJob, timeoutMs: number, optio
     if (ending.how === 'done') return { index, result: 'done', durationMs };
     const error = describeThrown(ending.thrown);
     if (ending.how === 'cut') return { index, result: 'unfinished', durationMs, error };
-    if (ending.thrown instanceof PermanentFailure) return { index, result: 'dead', durationMs, error };
+    if (isA(ending.thrown, PermanentFailure)) return { index, result: 'dead', durationMs, error };
     const delayMs = retryDelayMs(job.attempt, options.backoff, options.random());
     return { index, result: 'failed', durationMs, retryDelayMs: delayMs, error };
   };

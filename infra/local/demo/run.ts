@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Shares, WINDOW_MS } from './shares.ts';
 import type { TableRow } from './table.ts';
-import { DemoApi, type DemoTenant, demoTenants, SLEEP_MS } from './tenants.ts';
+import { DemoApi, demoTenants, SLEEP_MS } from './tenants.ts';
 
 const SAMPLE_MS = 250;
 
@@ -34,6 +34,7 @@ export async function runDemo(apiUrl: string, jobs: number, drain: boolean, view
   const api = new DemoApi(apiUrl);
   const { big, small } = demoTenants(jobs);
   const all = [big, ...small];
+  const plans = new Map(all.map(({ tenant, plan }) => [tenant, plan]));
   const shares = new Shares();
   const arrivals = new Map<string, { atMs: number; fifoWaitSeconds: number }>();
   const waits = new Map<string, number>();
@@ -49,9 +50,9 @@ export async function runDemo(apiUrl: string, jobs: number, drain: boolean, view
       const done = states.find((state) => state.tenant === tenant)?.done ?? 0;
       if (arrived && done >= expected && !waits.has(tenant)) waits.set(tenant, (atMs - arrived.atMs) / 1000);
     }
-    const rows = shares.rows().map((row, i) => ({
+    const rows = shares.rows().map((row) => ({
       ...row,
-      demo: all[i] as DemoTenant,
+      plan: plans.get(row.tenant) ?? '',
       waitSeconds: waits.get(row.tenant) ?? null,
     }));
     view.show(rows, status);
@@ -68,15 +69,13 @@ export async function runDemo(apiUrl: string, jobs: number, drain: boolean, view
   };
 
   let imported = false;
-  const importing = api
-    .enqueueAll(big, (enqueued) => {
+  const importAll = async () => {
+    await api.enqueueAll(big, (enqueued) => {
       status = `acme imports: ${enqueued.toLocaleString('en')} of ${jobs.toLocaleString('en')} jobs enqueued`;
-    })
-    .then(() => {
-      imported = true;
     });
-  await Promise.race([importing, watchUntil(() => imported)]);
-  await importing;
+    imported = true;
+  };
+  await Promise.all([importAll(), watchUntil(() => imported)]);
   status = 'acme drains';
   // A full window without the import's own load: the rate that a FIFO would have had as well.
   const drainingFromMs = performance.now();
@@ -88,7 +87,7 @@ export async function runDemo(apiUrl: string, jobs: number, drain: boolean, view
     await api.enqueueAll(tenant, () => undefined);
     arrivals.set(tenant.tenant, { atMs: performance.now(), fifoWaitSeconds });
   }
-  status = `${small.map(({ tenant, jobs: count }) => `${tenant} came with ${count} jobs`).join(', ')}`;
+  status = small.map(({ tenant, jobs: count }) => `${tenant} came with ${count} jobs`).join(', ');
   const atEnd = await watchUntil(() => waits.size === small.length);
   const ratePerSecond = shares.rate();
   if (drain) {

@@ -1,9 +1,8 @@
 import { styleText } from 'node:util';
 import type { Row } from './shares.ts';
-import type { DemoTenant } from './tenants.ts';
 
 export interface TableRow extends Row {
-  readonly demo: DemoTenant;
+  readonly plan: string;
   /** Seconds from the answer to its enqueue until its last job was done; null while it is not. */
   readonly waitSeconds: number | null;
 }
@@ -15,7 +14,7 @@ const LEFT_ALIGNED = 2;
 export function drawTable(rows: readonly TableRow[], colour: boolean): string {
   const cells = rows.map((row) => [
     row.tenant,
-    row.demo.plan,
+    row.plan,
     String(row.weight),
     row.depth.toLocaleString('en'),
     String(row.inFlight),

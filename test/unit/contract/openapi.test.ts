@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentText, documentUrl } from '../../../functions/contract/generate.ts';
-import type { Example, Route } from '../../../functions/contract/route.ts';
+import type { Example, Route } from '../../../functions/lib/lambda/route.ts';
 import { routes } from '../../../functions/contract/routes.ts';
 import { problems } from '../../../functions/lib/domain/problems.ts';
 

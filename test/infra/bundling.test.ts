@@ -1,0 +1,35 @@
+import { buildSync, type Metafile } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { assertBudget } from '../../infra/bundling.ts';
+
+const bundleOf = (contents: string): Metafile =>
+  buildSync({
+    stdin: { contents, resolveDir: import.meta.dirname },
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    outfile: 'index.mjs',
+  }).metafile;
+
+const filler = (kilobytes: number) => `console.log(${JSON.stringify('x'.repeat(kilobytes * 1000))});`;
+const withSdk = `import { InvokeCommand } from '@aws-sdk/client-lambda'; console.log(InvokeCommand);`;
+
+describe('the budget of a bundle', () => {
+  it('is 330 KB without the AWS SDK', () => {
+    expect(() => assertBudget('enqueue', bundleOf(filler(329)))).not.toThrow();
+    expect(() => assertBudget('enqueue', bundleOf(filler(330)))).toThrow(
+      'Bundle "enqueue" is 331 KB, expected at most 330 KB without the AWS SDK',
+    );
+  });
+
+  it('is 700 KB with it', () => {
+    const metafile = bundleOf(withSdk + filler(1));
+    const outputs = (bytes: number) =>
+      Object.fromEntries(Object.entries(metafile.outputs).map(([path, output]) => [path, { ...output, bytes }]));
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000) })).not.toThrow();
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000 + 1) })).toThrow(
+      'Bundle "dispatch" is 701 KB, expected at most 700 KB with the AWS SDK',
+    );
+  });
+});

@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../functions/contract/routes.ts';
+import { mayInvoke, ofType, type Resource, roleOf, statementsOf, type Synthesized, synthesize } from './template.ts';
+import { variants } from './variants.ts';
+
+const standard = synthesize(variants.standard);
+const valkey = synthesize(variants.valkey);
+const alone = synthesize(variants.alone);
+const jwt = synthesize(variants.jwt);
+const ipv6 = synthesize(variants.ipv6);
+const nat = synthesize(variants.nat);
+const stacks = { standard, valkey, alone, jwt, ipv6, nat };
+
+const NAMES = ['dispatch', 'enqueue', 'monitor', 'process', 'tenants'];
+const ASYNCHRONOUS = ['dispatch', 'monitor', 'process'];
+
+const only = ([, resource]: [string, Resource], ...rest: unknown[]): Resource => {
+  expect(rest).toEqual([]);
+  return resource;
+};
+const one = (stack: Synthesized, type: string) => {
+  const [first, ...rest] = ofType(stack, type);
+  if (first === undefined) throw new Error(`No ${type} in the template`);
+  return only(first, ...rest).Properties;
+};
+const functionOf = (stack: Synthesized, name: string) => stack.resources[stack.functions[name] ?? '']?.Properties;
+
+const subnetsOfCache = (each: Synthesized) => one(each, 'AWS::ElastiCache::SubnetGroup').SubnetIds;
+const blocksOfCache = (each: Synthesized) =>
+  subnetsOfCache(each).map(({ Ref }: { Ref: string }) => [Ref, each.resources[Ref]?.Properties.CidrBlock]);
+const withEgress = (stack: Synthesized) =>
+  NAMES.filter((name) => JSON.stringify(functionOf(stack, name).VpcConfig.SecurityGroupIds).includes('EgressGroup'));
+
+describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
+  it('has the functions of the queue, on the newest runtime and arm64', () => {
+    expect(Object.keys(stack.functions).toSorted()).toEqual(NAMES);
+    for (const name of NAMES) {
+      expect(functionOf(stack, name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
+    }
+  });
+
+  it('lets each function invoke only what the way of a job needs', () => {
+    const graph = Object.fromEntries(NAMES.map((name) => [name, mayInvoke(stack, roleOf(stack, name))]));
+    expect(graph).toEqual({
+      dispatch: ['process'],
+      enqueue: ['dispatch'],
+      tenants: ['dispatch'],
+      monitor: [],
+      process: [],
+    });
+  });
+
+  it('tells a function of those that it may invoke, and of no others', () => {
+    for (const name of NAMES) {
+      const { Variables } = functionOf(stack, name).Environment;
+      const told = ['dispatch', 'process'].filter((target) => {
+        const given = Variables[`ROTA_${target.toUpperCase()}_FUNCTION`];
+        return given !== undefined && given.Ref === stack.functions[target];
+      });
+      expect(told).toEqual(mayInvoke(stack, roleOf(stack, name)));
+    }
+  });
+
+  it('gives no right on everything, but to attach a network interface', () => {
+    for (const [, policy] of ofType(stack, 'AWS::IAM::Policy')) {
+      for (const { Action, Resource } of policy.Properties.PolicyDocument.Statement) {
+        expect([Action].flat().filter((action: string) => action.includes('*'))).toEqual([]);
+        const onEverything = JSON.stringify(Resource).includes('*') ? [Action].flat() : [];
+        expect(onEverything.filter((action: string) => !action.startsWith('ec2:'))).toEqual([]);
+      }
+    }
+    for (const [, role] of ofType(stack, 'AWS::IAM::Role')) expect(role.Properties.ManagedPolicyArns).toBeUndefined();
+  });
+
+  it('lets every function connect as the user of the queue, and as no other', () => {
+    const [cache] = ofType(stack, 'AWS::ElastiCache::ReplicationGroup')[0] ?? [];
+    const users = ofType(stack, 'AWS::ElastiCache::User').filter(
+      ([, user]) => user.Properties.AuthenticationMode.Type === 'iam',
+    );
+    expect(users).toHaveLength(1);
+    for (const name of NAMES) {
+      const connect = statementsOf(stack, roleOf(stack, name)).filter(({ Action }) => Action === 'elasticache:Connect');
+      expect(connect).toHaveLength(1);
+      const refs = JSON.stringify(connect[0]?.Resource).match(/"Ref":"Queue[^"]+"/g);
+      expect(refs).toEqual([`"Ref":"${cache}"`, `"Ref":"${users[0]?.[0]}"`]);
+    }
+  });
+
+  it('drops late and failed events of everything that is invoked without waiting', () => {
+    const configured = ofType(stack, 'AWS::Lambda::EventInvokeConfig').map(([, { Properties }]) => {
+      expect(Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+      return String(Properties.FunctionName.Ref);
+    });
+    expect(configured.toSorted()).toEqual(ASYNCHRONOUS.map((name) => String(stack.functions[name])).toSorted());
+  });
+
+  it('runs dispatch and monitor every minute, without making up for a missed one', () => {
+    const scheduled = ofType(stack, 'AWS::Scheduler::Schedule').map(([, { Properties }]) => {
+      expect(Properties.ScheduleExpression).toBe('rate(1 minute)');
+      expect(Properties.State).toBe('ENABLED');
+      expect(Properties.Target.RetryPolicy).toEqual({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 });
+      const [target] = Properties.Target.Arn['Fn::GetAtt'];
+      const invokes = mayInvoke(stack, Properties.Target.RoleArn['Fn::GetAtt'][0]);
+      expect(invokes.map((name) => stack.functions[name])).toEqual([target]);
+      return String(invokes[0]);
+    });
+    expect(scheduled.toSorted()).toEqual(['dispatch', 'monitor']);
+  });
+
+  it('has an authorizer on every route of the contract, and no other route', () => {
+    const keys = ofType(stack, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => {
+      expect(['AWS_IAM', 'JWT']).toContain(Properties.AuthorizationType);
+      return String(Properties.RouteKey);
+    });
+    expect(keys.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+
+  it('leads every route to the function that the contract names, which the gateway may invoke', () => {
+    for (const [, { Properties }] of ofType(stack, 'AWS::ApiGatewayV2::Route')) {
+      const integrationId = Properties.Target['Fn::Join'][1][1].Ref;
+      const target = stack.resources[integrationId]?.Properties.IntegrationUri['Fn::GetAtt'][0];
+      const route = routes.find(({ method, path }) => `${method} ${path}` === Properties.RouteKey);
+      expect(target).toBe(stack.functions[route?.function ?? '']);
+      const permissions = ofType(stack, 'AWS::Lambda::Permission').filter(
+        ([, permission]) => permission.Properties.FunctionName['Fn::GetAtt'][0] === target,
+      );
+      expect(permissions).toHaveLength(1);
+      expect(permissions[0]?.[1].Properties.Principal).toBe('apigateway.amazonaws.com');
+    }
+  });
+
+  it('keeps every key of the cache, encrypts it, and has it in cluster mode with one shard', () => {
+    expect(one(stack, 'AWS::ElastiCache::ParameterGroup').Properties).toEqual({
+      'cluster-enabled': 'yes',
+      'maxmemory-policy': 'noeviction',
+    });
+    const group = ofType(stack, 'AWS::ElastiCache::ReplicationGroup')[0]?.[1];
+    expect(group).toMatchObject({ DeletionPolicy: 'Snapshot', UpdateReplacePolicy: 'Snapshot' });
+    expect(group?.Properties).toMatchObject({
+      ClusterMode: 'enabled',
+      NumNodeGroups: 1,
+      ReplicasPerNodeGroup: stack.settings.replicas,
+      AutomaticFailoverEnabled: true,
+      MultiAZEnabled: stack.settings.replicas > 0,
+      TransitEncryptionEnabled: true,
+      TransitEncryptionMode: 'required',
+      AtRestEncryptionEnabled: true,
+    });
+  });
+
+  it('confines the user of the queue to its keys', () => {
+    const user = ofType(stack, 'AWS::ElastiCache::User').find(
+      ([, { Properties }]) => Properties.UserName !== 'default',
+    )?.[1].Properties;
+    expect(user).toMatchObject({ UserId: user.UserName, UserName: `rota-${stack.settings.queue}` });
+    expect(user.AccessString.match(/~\S+/g)).toEqual([`~{rota:${stack.settings.queue}:*`]);
+    expect(user.AccessString).not.toMatch(/\+@all|allkeys|allcommands|&/);
+  });
+
+  it('keeps what the cache hears to the functions', () => {
+    const open = ofType(stack, 'AWS::EC2::SecurityGroup').flatMap(
+      ([, { Properties }]) => Properties.SecurityGroupIngress ?? [],
+    );
+    expect(open).toEqual([]);
+    for (const [, { Properties }] of ofType(stack, 'AWS::EC2::SecurityGroupIngress')) {
+      expect(Properties.SourceSecurityGroupId['Fn::GetAtt'][0]).toMatch(/FunctionsGroup/);
+      expect([443, 6379]).toContain(Properties.FromPort);
+    }
+  });
+
+  it('puts the cache where a change of egress does not move it', () => {
+    expect(blocksOfCache(stack)).toEqual(blocksOfCache(standard));
+    for (const { Ref } of subnetsOfCache(stack)) {
+      const routed = ofType(stack, 'AWS::EC2::SubnetRouteTableAssociation').filter(
+        ([, { Properties }]) => Properties.SubnetId.Ref === Ref,
+      );
+      const tables = routed.map(([, { Properties }]) => Properties.RouteTableId.Ref);
+      expect(tables).toHaveLength(1);
+      expect(
+        ofType(stack, 'AWS::EC2::Route').filter(([, { Properties }]) => tables.includes(Properties.RouteTableId.Ref)),
+      ).toEqual([]);
+    }
+  });
+});
+
+const usersByName = (stack: Synthesized) =>
+  Object.fromEntries(
+    ofType(stack, 'AWS::ElastiCache::User').map(([, { Properties }]) => [Properties.UserName, Properties]),
+  );
+const sharedNames = (stack: Synthesized) =>
+  Object.values(stack.resources)
+    .flatMap(({ Properties }) => [
+      Properties?.UserId,
+      Properties?.UserGroupId,
+      Properties?.LogGroupName,
+      Properties?.FunctionName,
+    ])
+    .filter((name) => typeof name === 'string');
+
+describe('the settings', () => {
+  it('leave no way out of the network by default', () => {
+    for (const type of [
+      'AWS::EC2::NatGateway',
+      'AWS::EC2::InternetGateway',
+      'AWS::EC2::EgressOnlyInternetGateway',
+      'AWS::EC2::Route',
+    ]) {
+      expect(ofType(standard, type)).toEqual([]);
+    }
+    expect(one(standard, 'AWS::EC2::VPCEndpoint')).toMatchObject({
+      PrivateDnsEnabled: true,
+      VpcEndpointType: 'Interface',
+    });
+  });
+
+  it('give only process a way out where there is one', () => {
+    expect(ofType(nat, 'AWS::EC2::NatGateway')).toHaveLength(1);
+    expect(withEgress(nat)).toEqual(['process']);
+    expect(withEgress(standard)).toEqual([]);
+    // Without the endpoint those that invoke others need it too.
+    expect(withEgress(ipv6)).toEqual(['dispatch', 'enqueue', 'process', 'tenants']);
+  });
+
+  it('take IPv6 as the way out, without a gateway that costs', () => {
+    expect(ofType(ipv6, 'AWS::EC2::NatGateway')).toEqual([]);
+    expect(ofType(ipv6, 'AWS::EC2::VPCEndpoint')).toEqual([]);
+    expect(ofType(ipv6, 'AWS::EC2::EgressOnlyInternetGateway')).toHaveLength(1);
+    expect(functionOf(ipv6, 'process').VpcConfig.Ipv6AllowedForDualStack).toBe(true);
+    expect(functionOf(ipv6, 'dispatch').Environment.Variables.AWS_USE_DUALSTACK_ENDPOINT).toBe('true');
+  });
+
+  it('reserve a little more concurrency for processing than the capacity, and none elsewhere', () => {
+    const reserved = (stack: Synthesized) => NAMES.map((name) => functionOf(stack, name).ReservedConcurrentExecutions);
+    expect(reserved(standard)).toEqual([undefined, undefined, undefined, 50, undefined]);
+    expect(functionOf(synthesize({ capacity: '3' }), 'process').ReservedConcurrentExecutions).toBe(5);
+    expect(reserved(alone)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  });
+
+  it('bind the timeout of the functions', () => {
+    const timeouts = Object.fromEntries(NAMES.map((name) => [name, functionOf(standard, name).Timeout]));
+    expect(timeouts).toEqual({ dispatch: 90, enqueue: 10, monitor: 55, process: 300, tenants: 29 });
+  });
+
+  it('choose IAM or tokens for the API', () => {
+    expect(ofType(standard, 'AWS::ApiGatewayV2::Authorizer')).toEqual([]);
+    expect(one(jwt, 'AWS::ApiGatewayV2::Authorizer')).toMatchObject({
+      AuthorizerType: 'JWT',
+      JwtConfiguration: { Issuer: 'https://issuer.example', Audience: ['rota', 'other'] },
+    });
+    for (const [, { Properties }] of ofType(jwt, 'AWS::ApiGatewayV2::Route')) {
+      const access = routes.find(({ method, path }) => `${method} ${path}` === Properties.RouteKey)?.access;
+      expect(Properties).toMatchObject({
+        AuthorizationType: 'JWT',
+        AuthorizationScopes: [access === 'operate' ? 'admin' : 'rota:produce'],
+      });
+    }
+  });
+
+  it('lock the default user where the engine wants one', () => {
+    expect(usersByName(standard).default).toMatchObject({ Engine: 'redis', AccessString: 'off -@all' });
+    expect(Object.keys(usersByName(valkey))).toEqual(['rota-default']);
+    expect(one(valkey, 'AWS::ElastiCache::ReplicationGroup')).toMatchObject({
+      Engine: 'valkey',
+      EngineVersion: '9.0',
+      Durability: 'sync',
+    });
+  });
+
+  it('name nothing that two queues of one account would share', () => {
+    expect(sharedNames(standard).filter((name) => sharedNames(alone).includes(name))).toEqual([]);
+  });
+});

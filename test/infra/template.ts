@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { parseSettings } from '../../functions/lib/config/parse.ts';
+import type { Settings } from '../../functions/lib/config/table.ts';
+import { RotaStack } from '../../infra/rota-stack.ts';
+
+const CDK_JSON = new URL('../../cdk.json', import.meta.url);
+
+export interface Resource {
+  readonly Type: string;
+  // Templates are data without types; what a test reads of them, it states.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly Properties: any;
+}
+
+export interface Synthesized {
+  readonly template: Template;
+  readonly settings: Settings;
+  /** By logical id. */
+  readonly resources: Readonly<Record<string, Resource>>;
+  /** Logical ids of the functions, by their name. */
+  readonly functions: Readonly<Record<string, string>>;
+}
+
+/**
+ * The stack for these settings (`rota.<path>`), without its bundles: what they hold is not what is looked at.
+ *
+ * @param rules checks the template against the rules of CloudFormation, as `cdk synth` does.
+ * @throws Error when a rule is broken, SettingsError when the settings are not usable.
+ */
+export function synthesize(overrides: Readonly<Record<string, unknown>> = {}, { rules = false } = {}): Synthesized {
+  const rota = Object.fromEntries(Object.entries(overrides).map(([path, value]) => [`rota.${path}`, value]));
+  const context = JSON.parse(readFileSync(CDK_JSON, 'utf8')).context;
+  // To load the rules takes seconds: only where they are what is tested.
+  process.env.CDK_VALIDATION = String(rules);
+  const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
+  const settings = parseSettings(rota);
+  const template = Template.fromStack(new RotaStack(app, 'Rota', { settings }));
+  const resources: Record<string, Resource> = template.toJSON().Resources;
+  const functions: Record<string, string> = {};
+  for (const [id, resource] of Object.entries(resources)) {
+    const name = /^\/rota\/[^/]+\/(.+)$/.exec(logGroupOf(resources, resource) ?? '')?.[1];
+    if (name !== undefined) functions[name] = id;
+  }
+  return { template, settings, resources, functions };
+}
+
+function logGroupOf(resources: Record<string, Resource>, resource: Resource): string | undefined {
+  if (resource.Type !== 'AWS::Lambda::Function') return undefined;
+  return resources[resource.Properties.LoggingConfig.LogGroup.Ref]?.Properties.LogGroupName;
+}
+
+/** All resources of a type, by logical id. */
+export const ofType = ({ resources }: Synthesized, type: string): [string, Resource][] =>
+  Object.entries(resources).filter(([, resource]) => resource.Type === type);
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+
+/** The policy statements of a role, given the logical id of what assumes it. */
+export function statementsOf(stack: Synthesized, roleId: string): Statement[] {
+  return ofType(stack, 'AWS::IAM::Policy')
+    .filter(([, policy]) => policy.Properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
+    .flatMap(([, policy]) => policy.Properties.PolicyDocument.Statement);
+}
+
+export const roleOf = ({ resources, functions }: Synthesized, name: string): string =>
+  resources[functions[name] ?? '']?.Properties.Role['Fn::GetAtt'][0];
+
+/** Names of the functions that a role may invoke. */
+export function mayInvoke(stack: Synthesized, roleId: string): string[] {
+  const names = new Map(Object.entries(stack.functions).map(([name, id]) => [id, name]));
+  return statementsOf(stack, roleId)
+    .filter(({ Action }) => [Action].flat().some((action) => action.startsWith('lambda:')))
+    .flatMap(({ Resource }) => [Resource].flat())
+    .map((resource) => names.get(Reflect.get(Object(resource), 'Fn::GetAtt')?.[0]) ?? JSON.stringify(resource));
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { getQueue } from '../../../functions/contract/queue.ts';
+import { getTenant } from '../../../functions/contract/tenants.ts';
+import type { QueueStats, TenantView } from '../../../functions/lib/domain/outcomes.ts';
+import { readings } from '../../../functions/monitor/readings.ts';
+import { queueBody, tenantBody } from '../../../functions/tenants/views.ts';
+
+const bounds = { quantum: 4, visitConcurrency: 1, maxVisitMs: 5_000 };
+
+function view(given: Partial<TenantView> = {}): TenantView {
+  return {
+    tenant: 'acme',
+    plan: 'growth',
+    record: { plan: 'growth', weight: null, maxDepth: 0, maxConcurrency: null },
+    weight: 3,
+    maxDepth: 0,
+    maxConcurrency: 50,
+    ready: 90,
+    delayed: 10,
+    inFlight: 5,
+    lanes: 1,
+    dead: 2,
+    bytes: 1_000,
+    held: [],
+    heldUntilMs: null,
+    oldestReadySinceMs: 1_000_000,
+    visitsAhead: 6,
+    rate: { tenant: 50, queue: 120, weightShare: 0.375 },
+    rateWindowMs: 90_500,
+    served: 7,
+    done: 4,
+    failed: 1,
+    enqueued: 110,
+    p95Ms: 50,
+    meanMs: 20,
+    nowMs: 1_012_345,
+    ...given,
+  };
+}
+
+function stats(given: Partial<QueueStats> = {}): QueueStats {
+  return {
+    nowMs: 1_012_345,
+    paused: false,
+    capacity: 40,
+    visitsInFlight: 3,
+    visitsUnopened: 1,
+    rotation: 2,
+    waitingTenants: 3,
+    ready: 90,
+    delayed: 10,
+    inFlight: 5,
+    dead: 2,
+    bytes: 1_000,
+    oldestReadySinceMs: 1_000_000,
+    dispatcherAlive: true,
+    enqueued: 110,
+    served: 7,
+    done: 4,
+    failed: 1,
+    died: 1,
+    dropped: 0,
+    late: 0,
+    ratePerSecond: 50,
+    virtualClock: 12.5,
+    ...given,
+  };
+}
+
+describe('a tenant', () => {
+  it('is shown as the contract says', () => {
+    const body = tenantBody(view(), bounds);
+    expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
+    expect(body).toMatchObject({
+      depth: 100,
+      oldestAgeSeconds: 12.345,
+      limits: { maxDepth: 0, maxConcurrency: 50 },
+      // A cap of 0 is one, and not none.
+      record: { plan: 'growth', maxDepth: 0 },
+      share: { realised: 0.4167, entitled: 0.375, windowSeconds: 90.5 },
+      estimatedDrainSeconds: 2,
+      // 6 visits of 12 jobs at 120 jobs a second
+      waiting: { because: 'turn', visitsAhead: 6, estimatedStartSeconds: 0.6 },
+    });
+  });
+
+  it('that was never seen is shown as the contract says', () => {
+    const body = tenantBody(
+      view({
+        record: { plan: null, weight: null, maxDepth: null, maxConcurrency: null },
+        ready: 0,
+        delayed: 0,
+        oldestReadySinceMs: null,
+        visitsAhead: null,
+        rate: { tenant: null, queue: null, weightShare: 0 },
+        p95Ms: null,
+      }),
+      bounds,
+    );
+    expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
+    expect(body).toMatchObject({ record: {}, oldestAgeSeconds: null, waiting: null, estimatedDrainSeconds: 0 });
+    expect(body.share).toEqual({ realised: null, entitled: 0, windowSeconds: 90.5 });
+  });
+
+  it.each<[string, Partial<TenantView>, unknown]>([
+    ['paused', { held: ['concurrency', 'paused'] }, { because: 'paused', estimatedStartSeconds: null }],
+    ['at its lanes', { held: ['concurrency'] }, { because: 'concurrency', estimatedStartSeconds: null }],
+    [
+      'backing off',
+      { held: ['backoff'], heldUntilMs: 1_014_845 },
+      { because: 'backoff', visitsAhead: null, estimatedStartSeconds: 2.5 },
+    ],
+    ['without a job that is due', { ready: 0, visitsAhead: null }, { because: 'delayed', estimatedStartSeconds: null }],
+    [
+      'next',
+      { visitsAhead: 0, rate: { tenant: null, queue: null, weightShare: 1 } },
+      { because: 'turn', estimatedStartSeconds: 0 },
+    ],
+    [
+      'waiting while nobody is served',
+      { rate: { tenant: null, queue: null, weightShare: 1 } },
+      { because: 'turn', visitsAhead: 6, estimatedStartSeconds: null },
+    ],
+    [
+      'behind slow jobs, one a visit',
+      { p95Ms: 30_000, rate: { tenant: 1, queue: 2, weightShare: 1 } },
+      { because: 'turn', estimatedStartSeconds: 3 },
+    ],
+  ])('is told why it waits: %s', (_name, given, waiting) => {
+    const body = tenantBody(view(given), bounds);
+    expect(body.waiting).toMatchObject(Object(waiting));
+    expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
+  });
+});
+
+describe('the queue', () => {
+  it('is shown as the contract says', () => {
+    const body = queueBody('default', stats());
+    expect(getQueue.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
+    expect(body).toMatchObject({ depth: 100, oldestAgeSeconds: 12.345, estimatedDrainSeconds: 2 });
+  });
+});
+
+describe('the readings', () => {
+  it('are differences of what is counted, once there is something to differ from', () => {
+    const first = Object.fromEntries(readings(stats(), undefined));
+    expect(first).toMatchObject({ depth: 100, oldestAge: 12.345, capacityUsed: 3, dispatcherAlive: 1 });
+    expect(first).not.toHaveProperty('served');
+    const second = Object.fromEntries(readings(stats({ served: 17, done: 4 }), stats()));
+    expect(second).toMatchObject({ served: 10, done: 0, enqueued: 0 });
+  });
+
+  it('tell nothing of what has begun again from nothing', () => {
+    expect(Object.fromEntries(readings(stats({ served: 1 }), stats()))).not.toHaveProperty('served');
+  });
+});
