@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { TenantId } from '../../functions/lib/domain/ids.ts';
 import { newJob } from '../support/queue-fixture.ts';
 import { claimOne, testQueue } from '../support/queue.ts';
 
@@ -7,7 +6,7 @@ test('wakes a dispatcher for what comes due before all else that is to, and for 
   const { client, redis, keys } = await testQueue();
   const enqueue = async (tenant: string, delayMs: number) => {
     await client.enqueue({
-      tenant: tenant as TenantId,
+      tenant: tenant,
       claimPlan: undefined,
       idempotencyKey: undefined,
       jobs: [newJob({ delayMs })],
@@ -25,7 +24,7 @@ test('wakes a dispatcher for what comes due before all else that is to, and for 
 test('wakes a dispatcher for a retry that is due before it would look', async () => {
   const { client, redis, keys } = await testQueue();
   await client.enqueue({
-    tenant: 'acme' as TenantId,
+    tenant: 'acme',
     claimPlan: undefined,
     idempotencyKey: undefined,
     jobs: [newJob()],
