@@ -7,7 +7,7 @@ import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
 import { keptLog } from './log.ts';
 
 /** A registry with the one type that jobs of the fixture have. */
-export const echoing = (handler: JobHandler<unknown>): Record<string, JobModule> => ({
+const echoing = (handler: JobHandler<unknown>): Record<string, JobModule> => ({
   echo: async () => ({ default: defineJob(z.unknown(), handler) }),
 });
 
