@@ -4,7 +4,7 @@
 --   then jobs: 6 bytes of delay in ms, and route, cost, most attempts, timeout and body as the record holds them
 -- RETURNS accepted, jobs, depth, dispatch | repeated, enqueueId, jobs, depth | conflict | unknown_plan, plan…
 --   | full, depth, limit, tenantRate, queueRate, weightShare
--- DERIVES tenant, ready, delayed, once
+-- DERIVES tenant, ready, returned, delayed, once
 -- INVARIANT depth after an accepted enqueue is at most maxDepth; a tenant in the rotation is not moved by it
 local name, claimPlan, onceField, onceMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local digest, enqueueId, firstJob = ARGV[5], ARGV[6], 7

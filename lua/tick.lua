@@ -94,6 +94,7 @@ local function purgeIdle(name)
     return 0
   end
   redis.call('ZREM', key.idle, name)
+  redis.call('ZREM', key.held, name)
   redis.call('DEL', tenantKey(name))
   t.gone = true
   totals.purged = totals.purged + 1

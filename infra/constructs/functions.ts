@@ -64,7 +64,7 @@ const specs: Readonly<Record<FunctionName, Spec>> = {
 };
 
 /** Visits that Lambda runs at once: above the capacity that Redis keeps, so that an event is not left waiting in Lambda. */
-export const reservedConcurrency = (capacity: number): number => capacity + Math.max(2, Math.ceil(capacity / 4));
+const reservedConcurrency = (capacity: number): number => capacity + Math.max(2, Math.ceil(capacity / 4));
 
 const WRITE_LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 

@@ -21,7 +21,8 @@ local function bury(t, job, reason)
   local length = redis.call('LPUSH', deadKey(t.name), dead)
   totals.died = totals.died + 1
   if length > config.deadLetters then
-    redis.call('LTRIM', deadKey(t.name), 0, config.deadLetters - 1)
+    -- Not LTRIM, for which "up to the end" and a cap of 0 are the same range.
+    redis.call('RPOP', deadKey(t.name), length - config.deadLetters)
     totals.dropped = totals.dropped + length - config.deadLetters
     totals.dead = totals.dead - (length - config.deadLetters)
     t.dead = t.dead - (length - config.deadLetters)

@@ -1,6 +1,6 @@
 import { buildSync, type Metafile } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { assertBudget } from '../../infra/bundling.ts';
+import { assertBudget, slimLua } from '../../infra/bundle/build.ts';
 
 const bundleOf = (contents: string): Metafile =>
   buildSync({
@@ -12,7 +12,7 @@ const bundleOf = (contents: string): Metafile =>
     outfile: 'index.mjs',
   }).metafile;
 
-const filler = (kilobytes: number) => `console.log(${JSON.stringify('x'.repeat(kilobytes * 1000))});`;
+const filler = (kilobytes: number) => `console.log(${JSON.stringify('x'.repeat(kilobytes * 1024))});`;
 const withSdk = `import { InvokeCommand } from '@aws-sdk/client-lambda'; console.log(InvokeCommand);`;
 
 describe('the budget of a bundle', () => {
@@ -27,9 +27,21 @@ describe('the budget of a bundle', () => {
     const metafile = bundleOf(withSdk + filler(1));
     const outputs = (bytes: number) =>
       Object.fromEntries(Object.entries(metafile.outputs).map(([path, output]) => [path, { ...output, bytes }]));
-    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000) })).not.toThrow();
-    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700_000 + 1) })).toThrow(
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700 * 1024) })).not.toThrow();
+    expect(() => assertBudget('dispatch', { ...metafile, outputs: outputs(700 * 1024 + 1) })).toThrow(
       'Bundle "dispatch" is 701 KB, expected at most 700 KB with the AWS SDK',
     );
+  });
+});
+
+describe('a script in a bundle', () => {
+  it('has lost its comments and indentation, and kept its lines', () => {
+    expect(slimLua("-- why\nlocal a = '--' -- what\n  if a then\n    -- why\n    return 1\n  end\n")).toBe(
+      "\nlocal a = '--' -- what\nif a then\n\nreturn 1\nend\n",
+    );
+  });
+
+  it('is refused when a line of it could be no comment', () => {
+    expect(() => slimLua('local a = [[\n-- text\n]]')).toThrow('expected quoted strings');
   });
 });

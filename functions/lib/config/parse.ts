@@ -99,7 +99,7 @@ export function settingRows(group: Group = table, prefix = ''): SettingRow[] {
         sentence: node.sentence,
         unit: '',
         expected: node.nameExpected,
-        default: Object.keys(node.default).join(', '),
+        default: JSON.stringify(node.default),
       };
       return [row, ...settingRows(node.fields, `${path}.<name>.`)];
     }

@@ -1,7 +1,7 @@
 import { decimal, flag, list, named, oneOf, oneOfNumbers, text, type Values, whole } from './setting.ts';
 
 /** What a plan, or a tenant's own record, may say about a tenant. */
-export const limits = {
+const limits = {
   weight: decimal(0.01, 1000, { sentence: 'Share of service relative to other tenants.' }),
   maxDepth: whole(0, 100_000_000, { sentence: 'Most jobs that may wait.', unit: 'jobs' }),
   maxConcurrency: whole(0, 10_000, {

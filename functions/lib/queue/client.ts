@@ -98,9 +98,10 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
         return { ...reply, ids: batchIds(shard, enqueueId, reply.jobs) };
       case 'repeated': {
         const ids = batchIds(shard, reply.enqueueId, reply.jobs);
-        // Without a key of the caller's the repetition is our own second try: to the caller it is the first.
-        return request.idempotencyKey === undefined
-          ? { outcome: 'accepted', ids, depth: reply.depth, dispatch: false }
+        // The same enqueue id: our own second try, to the caller the first. The lost reply may have asked for a dispatcher,
+        // and one too many does no harm.
+        return reply.enqueueId.equals(enqueueId)
+          ? { outcome: 'accepted', ids, depth: reply.depth, dispatch: true }
           : { outcome: 'repeated', ids, depth: reply.depth };
       }
       case 'full':

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /** The keys of a role, as Lambda puts them into the environment of a function. */
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;

@@ -94,6 +94,11 @@ export function optional(value: Reply[number] | undefined): number | null {
   return Buffer.isBuffer(value) && value.length === 0 ? null : number(value);
 }
 
+/** The fields after the outcome word, for a script that has only one; another word is refused. */
+export function afterOutcome(script: string, word: string, reply: Reply): Reply {
+  return text(reply[0]) === word ? reply.slice(1) : unknownOutcome(script, reply);
+}
+
 /** What the face's `decode` throws for an outcome word that its script does not have. */
 export function unknownOutcome(script: string, reply: Reply): never {
   throw new TypeError(`${script} answered ${JSON.stringify(Buffer.isBuffer(reply[0]) ? text(reply[0]) : reply[0])}`);

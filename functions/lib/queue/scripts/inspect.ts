@@ -1,7 +1,7 @@
 import verb from '../../../../lua/inspect.lua';
 import type { HeldReason, TenantView } from '../../domain/outcomes.ts';
 import { forViews } from '../parts.ts';
-import { defineScript, number, optional, type Reply, text } from '../script.ts';
+import { afterOutcome, defineScript, number, optional, type Reply, text } from '../script.ts';
 import { measured } from './enqueue.ts';
 
 const HELD_BITS: readonly (readonly [number, HeldReason])[] = [
@@ -65,5 +65,8 @@ export const inspect = defineScript({
   parts: [...forViews, verb],
   allowOom: true,
   fields: ['tenant'],
-  decode: ([, now, ...flat]): TenantView => decodeView(number(now), flat),
+  decode: (reply): TenantView => {
+    const [now, ...flat] = afterOutcome('inspect', 'tenant', reply);
+    return decodeView(number(now), flat);
+  },
 });

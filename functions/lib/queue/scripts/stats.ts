@@ -1,7 +1,7 @@
 import verb from '../../../../lua/stats.lua';
 import type { QueueStats } from '../../domain/outcomes.ts';
 import { forQueue } from '../parts.ts';
-import { defineScript, number, optional } from '../script.ts';
+import { afterOutcome, defineScript, number, optional } from '../script.ts';
 import { measured } from './enqueue.ts';
 import { fieldsOf } from './inspect.ts';
 
@@ -10,7 +10,8 @@ export const stats = defineScript({
   parts: [...forQueue, verb],
   allowOom: true,
   fields: [],
-  decode: ([, now, ...flat]): QueueStats => {
+  decode: (reply): QueueStats => {
+    const [now, ...flat] = afterOutcome('stats', 'stats', reply);
     const field = fieldsOf(flat);
     const count = (name: string) => number(field(name));
     return {

@@ -1,20 +1,23 @@
 import verb from '../../../../lua/tick.lua';
 import type { TickOutcome } from '../../domain/outcomes.ts';
 import { forLeases } from '../parts.ts';
-import { defineScript, number } from '../script.ts';
+import { afterOutcome, defineScript, number } from '../script.ts';
 
 export const tick = defineScript({
   name: 'tick',
   parts: [...forLeases, verb],
   allowOom: true,
   fields: [],
-  decode: ([, now, lapsed, crashed, promoted, released, purged, more]): TickOutcome => ({
-    nowMs: number(now),
-    lapsed: number(lapsed),
-    crashed: number(crashed),
-    promoted: number(promoted),
-    released: number(released),
-    purged: number(purged),
-    more: number(more) === 1,
-  }),
+  decode: (reply): TickOutcome => {
+    const [now, lapsed, crashed, promoted, released, purged, more] = afterOutcome('tick', 'ticked', reply);
+    return {
+      nowMs: number(now),
+      lapsed: number(lapsed),
+      crashed: number(crashed),
+      promoted: number(promoted),
+      released: number(released),
+      purged: number(purged),
+      more: number(more) === 1,
+    };
+  },
 });
