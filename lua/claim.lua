@@ -38,7 +38,7 @@ end
 
 if refused == 'empty' then wake() end
 if #visits > 0 then refused = 'claimed' end
-commit()
+if next(tenants) then commit() end
 local nextDue
 for _, set in ipairs({ key.due, key.held, key.opening, key.visits }) do
   local first = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]
