@@ -21,7 +21,7 @@ if t.refused >= REFUSALS_BORNE then
   for _ = REFUSALS_BORNE + 1, math.min(t.refused, REFUSALS_BORNE + 6) do backoff = backoff * 2 end
   t.heldUntil = now + math.min(MOST_BACKOFF_MS, backoff)
   holdBit(t, BACKING_OFF, true)
-  redis.call('ZADD', key.held, t.heldUntil, t.name)
+  comesDue(key.held, t, t.heldUntil)
 end
 place(t)
 commit()

@@ -123,8 +123,14 @@ export const putExamples: readonly Example[] = [
     body: { plan: 'gold' },
     status: 422,
     answer: {
-      ...problem('unknown_plan', 422, 'There is no such plan', 'Known plans are enterprise, growth, free.'),
-      plans: ['enterprise', 'growth', 'free'],
+      ...problem(
+        'unknown_plan',
+        422,
+        'There is no such plan',
+        'At plan: given "gold", expected a known plan; known plans are enterprise, free, growth.',
+      ),
+      errors: [{ in: 'body', path: 'plan', detail: 'given "gold", expected a known plan' }],
+      plans: ['enterprise', 'free', 'growth'],
     },
   },
 ];

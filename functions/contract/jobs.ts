@@ -8,7 +8,7 @@ import { count, documented, tenantId } from './schemas.ts';
 const DAY_SECONDS = 86_400;
 
 /** Most jobs of one request. */
-export const BATCH_MAX = 500;
+const BATCH_MAX = 500;
 
 const newJob = documented(
   z.strictObject({

@@ -49,7 +49,7 @@ const tenantForbidden: Response = {
 
 const unknownPlan: Response = {
   description: 'There is no such plan; the answer lists those there are.',
-  schema: z.strictObject({ ...members(['unknown_plan']), plans: z.array(z.string()) }),
+  schema: z.strictObject({ ...members(['unknown_plan']), ...faulty, plans: z.array(z.string()) }),
 };
 
 const unknownName: Response = {
@@ -91,11 +91,8 @@ const unavailable: Response = {
   schema: z.strictObject(members(['unavailable'])),
 };
 
-/** What any call can be answered with. */
-export const anyCall = { 500: internal, 503: unavailable } as const;
-
-/** What a call that takes parameters can be answered with. */
-export const checkedCall = { 400: badRequest, ...anyCall } as const;
+/** What any call can be answered with: a query that it does not know is a fault as well. */
+export const checkedCall = { 400: badRequest, 500: internal, 503: unavailable } as const;
 
 /** What a call that takes a body can be answered with. */
 export const bodyCall = { ...checkedCall, 413: tooLarge, 415: mediaType } as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { queueExamples } from './examples.ts';
-import { anyCall } from './problem-schemas.ts';
+import { checkedCall } from './problem-schemas.ts';
 import { route } from '../lib/lambda/route.ts';
 import { count, documented, seconds } from './schemas.ts';
 
@@ -48,6 +48,6 @@ export const getQueue = route({
   function: 'tenants',
   access: 'operate',
   summary: 'Show the queue as a whole',
-  responses: { 200: { description: 'The queue.', schema: view }, ...anyCall },
+  responses: { 200: { description: 'The queue.', schema: view }, ...checkedCall },
   examples: queueExamples,
 });

@@ -1,6 +1,7 @@
 import type { FunctionSettings } from '../lib/config/table.ts';
 import type { TenantId } from '../lib/domain/ids.ts';
 import { assertNever } from '../lib/domain/outcomes.ts';
+import type { Fault } from '../lib/domain/problems.ts';
 import { type Answer, answer, problem } from '../lib/lambda/answer.ts';
 import type { QueueClient, SubscriptionRecord } from '../lib/queue/queue-client.ts';
 import { queueBody, tenantBody } from './views.ts';
@@ -15,6 +16,14 @@ interface ListQuery {
   readonly sort: 'depth' | 'oldest';
   readonly limit: number;
   readonly cursor?: string | undefined;
+}
+
+function unknownPlan(given: string | undefined, plans: readonly string[]): Answer {
+  const detail = `given ${JSON.stringify(given)}, expected a known plan`;
+  return problem('unknown_plan', `At plan: ${detail}; known plans are ${plans.join(', ')}.`, {
+    errors: [{ in: 'body', path: 'plan', detail } satisfies Fault],
+    plans,
+  });
 }
 
 /** What the routes about tenants and the queue do: one call of the queue each, then the view. */
@@ -46,7 +55,7 @@ export function tenantCalls({ settings, openQueue, wake }: TenantCallsOptions) {
           if (outcome.dispatch) await wake();
           return shown(queue, tenant);
         case 'unknown_plan':
-          return problem('unknown_plan', `Known plans are ${outcome.plans.join(', ')}.`, { plans: outcome.plans });
+          return unknownPlan(record.plan, outcome.plans);
         default:
           return assertNever(outcome);
       }

@@ -12,7 +12,7 @@ local function delay(t, job, dueMs)
   redis.call('ZADD', delayedKey(t.name), dueMs, job)
   addDelayed(t, 1, bodyBytes(job))
   local due = redis.call('ZSCORE', key.due, t.name)
-  if not due or dueMs < tonumber(due) then redis.call('ZADD', key.due, dueMs, t.name) end
+  if not due or dueMs < tonumber(due) then comesDue(key.due, t, dueMs) end
 end
 
 -- To the head of the tenant's dead letters; beyond the cap the oldest is dropped and counted.

@@ -56,12 +56,14 @@ local function planOf(name)
   return plans[name] or nil
 end
 
--- The refusal of a plan that is not among those configured, naming them.
+-- The refusal of a plan that is not among those configured, naming them. Sorted, since a hash has no order of its own.
 local function unknownPlan()
-  local reply = { 'unknown_plan' }
+  local reply = {}
   for _, field in ipairs(redis.call('HKEYS', key.config)) do
     if string.sub(field, 1, 5) == 'plan:' then reply[#reply + 1] = string.sub(field, 6) end
   end
+  table.sort(reply)
+  table.insert(reply, 1, 'unknown_plan')
   return reply
 end
 

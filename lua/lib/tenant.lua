@@ -100,6 +100,16 @@ local function holdBit(t, bit, on)
   if has and not on then t.held = t.held - bit end
 end
 
+-- True once something comes due before all else that is to: a dispatcher may block until later, and is woken.
+local dueSooner = false
+
+-- Notes when time will next make something of the tenant due; `set` is `due` or `held`.
+local function comesDue(set, t, ms)
+  local first = redis.call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]
+  if not first or ms < tonumber(first) then dueSooner = true end
+  redis.call('ZADD', set, ms, t.name)
+end
+
 -- In the rotation if and only if it has ready jobs and nothing holds it; called after anything that may change either.
 local function place(t)
   holdBit(t, AT_CONCURRENCY, t.lanes >= t.maxConcurrency)
@@ -108,7 +118,7 @@ local function place(t)
   if t.pos > 0 and not should then leave(t) end
   -- No lane of its own will end and let it back in when its cap is raised by a deploy, so tick looks again.
   if t.held == AT_CONCURRENCY and t.lanes == 0 and t.ready > 0 then
-    redis.call('ZADD', key.held, now + RECHECK_MS, t.name)
+    comesDue(key.held, t, now + RECHECK_MS)
   end
 end
 
@@ -201,7 +211,7 @@ end
 
 -- Wakes a dispatcher that blocks on the list; never more than one entry, however many ask.
 local function wake()
-  if visitPossible() and redis.call('LLEN', key.wake) == 0 then redis.call('RPUSH', key.wake, '1') end
+  if (visitPossible() or dueSooner) and redis.call('LLEN', key.wake) == 0 then redis.call('RPUSH', key.wake, '1') end
 end
 
 -- 1 when there is work and no dispatcher's mark of life: the caller invokes one. The mark is set here, so one caller does.

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { afterAll, onTestFinished } from 'vitest';
 import type { Job } from './stack.ts';
 
@@ -6,6 +6,9 @@ export interface Recorded {
   jobId: string;
   tenant: string;
   attempt: number;
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
   /** The body as it came, undecoded. */
   body: Buffer;
   /** On the clock of `performance.now()`. */
@@ -25,22 +28,34 @@ export interface Recorder {
   hold(): () => void;
 }
 
-/** Starts a recorder that ends with the test, or with the file when it is started outside of one. */
-export async function startRecorder(scope: 'file' | 'test' = 'file'): Promise<Recorder> {
+const agree = (_call: Recorded, response: ServerResponse): void => {
+  response.writeHead(204).end();
+};
+
+/**
+ * Starts a recorder that ends with the test, or with the file when it is started outside of one.
+ *
+ * @param reply how it answers; 204 to all if not given
+ */
+export async function startRecorder(scope: 'file' | 'test' = 'file', reply = agree): Promise<Recorder> {
   const calls: Recorded[] = [];
   let held = Promise.resolve();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      calls.push({
+      const call: Recorded = {
         jobId: String(request.headers['rota-job-id']),
         tenant: decodeURIComponent(String(request.headers['rota-tenant'])),
         attempt: Number(request.headers['rota-attempt']),
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
         body: Buffer.concat(chunks),
         atMs: performance.now(),
-      });
-      void held.then(() => response.writeHead(204).end());
+      };
+      calls.push(call);
+      void held.then(() => reply(call, response));
     });
   });
   // Environments are frozen for longer than the default of 5 s, and would find the connection gone.

@@ -4,7 +4,7 @@ declare const tenantId: unique symbol;
 export type TenantId = string & { readonly [tenantId]: true };
 
 /** Most characters of a tenant id, counted in code points. */
-export const TENANT_ID_MAX = 128;
+const TENANT_ID_MAX = 128;
 
 const CONTROL = /\p{Cc}/u;
 const PLAIN_SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;

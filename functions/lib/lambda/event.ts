@@ -5,7 +5,7 @@ import { describeThrown, type Log } from '../telemetry/logger.ts';
 import { faultsOf } from './faults.ts';
 
 /** An event that the function cannot make sense of. Sending it again would not help. */
-export class EventError extends Error {
+class EventError extends Error {
   override readonly name = 'EventError';
   readonly code = 'event_invalid';
   readonly retryable = false;

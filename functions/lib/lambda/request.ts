@@ -70,6 +70,10 @@ function decodeBody({ body = '', isBase64Encoded }: HttpEvent): string {
   }
 }
 
+/** What the parser says is wrong, without the piece of the text that it may quote: details end up in callers' logs. */
+const parserWords = (error: unknown): string =>
+  error instanceof SyntaxError ? error.message.replace(/, (\.{3})?".*$/s, '') : 'it cannot be parsed';
+
 /** The body, parsed, and the text that it was. @throws RequestProblem 400, 413 or 415. */
 function readJson(event: HttpEvent): { value: unknown; source: string } {
   requireJsonType(event.headers['content-type']);
@@ -78,7 +82,7 @@ function readJson(event: HttpEvent): { value: unknown; source: string } {
   try {
     return { value: JSON.parse(source), source };
   } catch (error) {
-    throw new RequestProblem('malformed_body', `The body is not JSON: ${error instanceof Error ? error.message : ''}.`);
+    throw new RequestProblem('malformed_body', `The body is not JSON: ${parserWords(error)}.`);
   }
 }
 

@@ -1,9 +1,9 @@
 import type * as z from 'zod/mini';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What a caller must be allowed to do: hand in jobs, or look after tenants and the queue. */
-export type Access = 'produce' | 'operate';
+type Access = 'produce' | 'operate';
 
 /** One answer of a route. `headers` names those that come with it, with a sentence each. */
 export interface Response {

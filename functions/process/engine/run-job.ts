@@ -6,7 +6,7 @@ import type { JobModule } from '../jobs/index.ts';
 import { PermanentFailure } from '../jobs/job.ts';
 
 /** A job's time is up; the reason that its signal is aborted with. */
-export class JobTimeout extends Error {
+class JobTimeout extends Error {
   override readonly name = 'JobTimeout';
   readonly code = 'job_timeout';
   readonly retryable = true;

@@ -13,7 +13,7 @@ export interface Job<Payload = unknown> {
   readonly attempt: number;
 }
 
-export interface JobContext {
+interface JobContext {
   /** Aborted when the job's time is up, or when it is another's by now: stop then. What comes later changes nothing. */
   readonly signal: AbortSignal;
   /** Milliseconds until the job's time is up. */
