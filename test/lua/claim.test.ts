@@ -348,8 +348,9 @@ it('writes nothing when it claims nothing', async () => {
     expect((await client.claim(5)).outcome).toBe(outcome);
     expect(await snapshot(queue)).toEqual(before);
   };
+  await learn(client, ['acme']);
   await unchanged('empty');
-  await put(client, 'acme', 2);
+  await put(client, 'acme', 5);
   await claimSome(client, 1);
   await unchanged('no_capacity');
   await redis.hset(keys.config, 'paused', '1');
