@@ -4,9 +4,9 @@ import type { SubscriptionRecord } from '../../functions/lib/queue/queue-client.
 import { testConfig } from './queue-fixture.ts';
 
 /** Odd ids: digits, every delimiter, and two whose order differs between bytes and UTF-16. */
-export const TENANTS = ['0', 'a:b{c}|*%', '\u{1F600}', '\uFB01'];
+const TENANTS = ['0', 'a:b{c}|*%', '\u{1F600}', '\uFB01'];
 
-export interface StepJob {
+interface StepJob {
   readonly cost: number;
   readonly delayMs: number;
   readonly maxAttempts: number;
@@ -159,8 +159,6 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 );
-
-export const STEPS = 60;
 
 export interface Lockstepped {
   readonly config: QueueConfig;

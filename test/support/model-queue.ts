@@ -2,7 +2,7 @@ import { claim, enqueue, type ModelSettled, settle } from '../../functions/lib/d
 import { createModel, type Model, type ModelConfig, type ModelLease } from '../../functions/lib/domain/model/state.ts';
 import type { JobResult } from '../../functions/lib/domain/outcomes.ts';
 
-export const MODEL_CONFIG: ModelConfig = {
+const MODEL_CONFIG: ModelConfig = {
   version: 1,
   plans: {
     enterprise: { weight: 8, maxDepth: 500_000, maxConcurrency: 50 },

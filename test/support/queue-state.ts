@@ -47,9 +47,9 @@ export interface StoredJob {
   readonly bodyBytes: number;
 }
 
-export type ScoredJob = StoredJob & { readonly score: number };
+type ScoredJob = StoredJob & { readonly score: number };
 
-export interface StoredLease {
+interface StoredLease {
   readonly visit: number;
   readonly lanes: number;
   readonly left: number;

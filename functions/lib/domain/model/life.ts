@@ -18,7 +18,7 @@ import {
 } from './state.ts';
 import { noteIdle } from './upkeep.ts';
 
-export interface ModelNewJob {
+interface ModelNewJob {
   readonly id: string;
   readonly cost: number;
   readonly maxAttempts: number;
@@ -27,7 +27,7 @@ export interface ModelNewJob {
   readonly route?: number;
 }
 
-export interface ModelEnqueue {
+interface ModelEnqueue {
   readonly tenant: string;
   readonly claimPlan?: string | undefined;
   /** Idempotency key and a digest of what is asked with it. */
@@ -42,7 +42,7 @@ export type ModelEnqueued =
   | { outcome: 'unknown_plan'; plans: string[] };
 
 /** What names a lease; the caller makes it up, or reads it from the queue that the model follows. */
-export type LeaseName = Pick<ModelLease, 'leaseId' | 'token'>;
+type LeaseName = Pick<ModelLease, 'leaseId' | 'token'>;
 
 /** Admits all of the jobs or none. A refusal leaves no trace. */
 export function enqueue(model: Model, request: ModelEnqueue, nowMs: number): ModelEnqueued {

@@ -40,13 +40,13 @@ import {
 } from './state.ts';
 
 /** Most bytes of bodies in a visit: what an invocation can hold and a reply should carry. */
-export const VISIT_BYTES = 4 * 1024 * 1024;
+const VISIT_BYTES = 4 * 1024 * 1024;
 /** Most jobs in a visit. */
-export const VISIT_JOBS = 1_000;
+const VISIT_JOBS = 1_000;
 /** A lease that is unopened for longer counts against `unopenedLimit`. */
-export const UNOPENED_AFTER_MS = 2_000;
+const UNOPENED_AFTER_MS = 2_000;
 /** How often a tenant is looked at whose maxConcurrency is 0 and that nothing else would bring back. */
-export const LOOK_AGAIN_MS = 5_000;
+const LOOK_AGAIN_MS = 5_000;
 
 export type Refusal = 'paused' | 'unopened' | 'no_capacity' | 'empty';
 
@@ -109,7 +109,7 @@ function unopenedTooLong(model: Model, nowMs: number): number {
 }
 
 /** Most jobs of a visit of `lanes` lanes: short enough to come round again soon, small enough to use the free slots. */
-export function visitBound(model: Model, tenant: ModelTenant, lanes: number): number {
+function visitBound(model: Model, tenant: ModelTenant, lanes: number): number {
   const { config } = model;
   const p95 = tenant.p95Ms;
   if (p95 === null) return 1;

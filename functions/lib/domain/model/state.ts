@@ -55,7 +55,7 @@ export interface ModelJob {
   retry: boolean;
 }
 
-export interface DelayedJob {
+interface DelayedJob {
   readonly dueMs: number;
   readonly job: ModelJob;
 }
@@ -119,7 +119,7 @@ export interface ModelLease {
   endsAtMs: number;
 }
 
-export interface OnceAnswer {
+interface OnceAnswer {
   readonly digest: string;
   readonly ids: string[];
   readonly depth: number;

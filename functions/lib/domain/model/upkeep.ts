@@ -17,9 +17,9 @@ import {
 } from './state.ts';
 
 /** Most leases of each kind that one tick reaps. */
-export const REAP_SLICE = 20;
+const REAP_SLICE = 20;
 
-export interface ModelTicked {
+interface ModelTicked {
   lapsed: number;
   crashed: number;
   promoted: number;
