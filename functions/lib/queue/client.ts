@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { QueueConfig } from '../config/queue-config.ts';
-import type { EnqueueOutcome, JobResult, Lease, Visit } from '../domain/outcomes.ts';
+import { assertNever, type EnqueueOutcome, type JobResult, type Lease, type Visit } from '../domain/outcomes.ts';
 import { QueueUnavailable, QueueUnconfigured } from './errors.ts';
 import { queueKeys } from './keys.ts';
 import type { EnqueueRequest, QueueClient } from './queue-client.ts';
@@ -106,8 +106,11 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       }
       case 'full':
         return { ...reply, room: Math.max(0, reply.limit - reply.depth) };
-      default:
+      case 'conflict':
+      case 'unknown_plan':
         return reply;
+      default:
+        return assertNever(reply);
     }
   }
 
