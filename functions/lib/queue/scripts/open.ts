@@ -1,5 +1,5 @@
 import verb from '../../../../lua/open.lua';
-import { forVisits } from '../parts.ts';
+import { forLeases } from '../parts.ts';
 import { bytes, defineScript, number, type Reply, text, unknownOutcome } from '../script.ts';
 
 /** An open visit as the scripts send it; the client makes jobs of the records. */
@@ -33,7 +33,7 @@ type OpenReply = { outcome: 'opened'; opened: OpenedReply } | { outcome: 'alread
 
 export const open = defineScript({
   name: 'open',
-  parts: [...forVisits, verb],
+  parts: [...forLeases, verb],
   allowOom: true,
   fields: ['leaseId', 'token', 'nonce'],
   decode: (reply): OpenReply => {
