@@ -68,6 +68,7 @@ export class Pool {
   ): Promise<{ result: InvocationResult; environment: Environment | undefined }> | undefined {
     const { reservedConcurrency } = this.#limits;
     if (reservedConcurrency !== undefined && this.#active >= reservedConcurrency) return undefined;
+    if (this.#stopped) return Promise.resolve({ result: stoppedResult(), environment: undefined });
     this.#active++;
     const answer = new Promise<{ result: InvocationResult; environment: Environment | undefined }>((resolve) => {
       this.#waiting.push({ invocation, resolve });
@@ -100,6 +101,8 @@ export class Pool {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#reaper);
+    // Nothing waits in a pool that has stopped, and so nothing is started in it.
+    for (const next of this.#waiting.splice(0)) next.resolve({ result: stoppedResult(), environment: undefined });
     await Promise.all(this.environments.map((environment) => environment.kill()));
   }
 
@@ -120,8 +123,8 @@ export class Pool {
     this.#queued++;
     const start = () => {
       this.#queued--;
-      if (this.#stopped || this.#waiting.length === 0) {
-        // An environment became idle while this start waited its turn.
+      if (this.#waiting.length === 0) {
+        // An environment became idle while this start waited its turn, or the pool has stopped.
         releaseStart();
         return;
       }
@@ -166,14 +169,6 @@ export class Pool {
     if (index >= 0) this.#idle.splice(index, 1);
     if (warmed) warmed(initError);
     else if (initError) this.#waiting.shift()?.resolve({ result: initError, environment: undefined });
-    if (this.#stopped) {
-      const stopped: InvocationResult = {
-        payload: JSON.stringify({ errorType: 'Runtime.ExitError', errorMessage: 'The local runner is stopping' }),
-        functionError: 'Unhandled',
-      };
-      for (const next of this.#waiting.splice(0)) next.resolve({ result: stopped, environment: undefined });
-      return;
-    }
     this.#hand();
   }
 
@@ -189,6 +184,11 @@ export class Pool {
       void environment.kill();
     }
   }
+}
+
+function stoppedResult(): InvocationResult {
+  const error = { errorType: 'Runtime.ExitError', errorMessage: 'The local runner is stopping' };
+  return { payload: JSON.stringify(error), functionError: 'Unhandled' };
 }
 
 function releaseStart(): void {

@@ -78,9 +78,13 @@ describe('the fair order', () => {
   it('puts a tenant that stays behind those that share its turn', async () => {
     const { client } = await testQueue(wide);
     await learn(client, ['b', 'a'], 10);
+    await put(client, 'c', 1, { cost: 4 });
     await put(client, 'b', 12);
     await put(client, 'a', 12);
-    expect(names(await claimSome(client, 6))).toEqual(['b', 'a', 'b', 'a', 'b', 'a']);
+    expect(names(await claimSome(client, 1))).toEqual(['c']);
+    // It comes back at 4, before the others get there.
+    await put(client, 'c', 1, { cost: 4 });
+    expect(names(await claimSome(client, 6))).toEqual(['b', 'a', 'c', 'b', 'a', 'b']);
   });
 
   it('is the same for many visits in one call as for one a call', async () => {
@@ -145,6 +149,8 @@ describe('a visit', () => {
     [1, 0, 1_000],
     [2, 1_000, 10],
     [4, 3_000, 6],
+    [4, 5_000, 4],
+    [4, 5_001, 1],
   ])('is expected to last 5 s at most: %i lanes, p95 %i ms, %i jobs', async (visitConcurrency, p95, jobs) => {
     const { client } = await testQueue({ capacity: 1, visitConcurrency, quantum: 5_000 });
     await learn(client, ['acme'], p95);
@@ -175,6 +181,7 @@ describe('a visit', () => {
   it('counts as servable what others in the rotation have, not what is held back', async () => {
     const { client } = await testQueue({ capacity: 10, quantum: 5_000 });
     await learn(client, ['acme', 'paused'], 400);
+    await put(client, 'paused', 500);
     await client.pause('paused');
     await put(client, 'paused', 500);
     await put(client, 'acme', 10);
@@ -302,6 +309,7 @@ describe('capacity', () => {
     await put(client, 'acme', 10);
     const [first] = await claimSome(client, 2);
     if (!first) return;
+    await pass(queue, 1_000);
     expect(await claimSome(client, 1)).toHaveLength(1);
     await pass(queue, 2_001);
     expect(await client.claim(1)).toMatchObject({ outcome: 'unopened', inFlight: 3 });
@@ -340,8 +348,9 @@ it('writes nothing when it claims nothing', async () => {
     expect((await client.claim(5)).outcome).toBe(outcome);
     expect(await snapshot(queue)).toEqual(before);
   };
+  await learn(client, ['acme']);
   await unchanged('empty');
-  await put(client, 'acme', 2);
+  await put(client, 'acme', 5);
   await claimSome(client, 1);
   await unchanged('no_capacity');
   await redis.hset(keys.config, 'paused', '1');

@@ -425,6 +425,21 @@ it('takes the plan of the claim until another comes, for limits and weight', asy
   expect(await client.inspect('acme')).toMatchObject({ plan: 'enterprise', weight: 8, record: { plan: null } });
 });
 
+it('lets the plan of the claim act on what is ahead of the clock at once', async () => {
+  const queue = await testQueue();
+  const { client } = queue;
+  await put(client, 'other', 2);
+  await put(client, 'acme', 2, { cost: 24 });
+  await claimSome(client, 2);
+  expect((await rotationOf(queue)).map(({ turn }) => turn)).toEqual([1, 24]);
+  await client.enqueue({ tenant: 'acme', claimPlan: 'enterprise', jobs: newJobs(1) });
+  expect((await rotationOf(queue)).map(({ tenant, turn }) => [tenant, turn])).toEqual([
+    ['other', 1],
+    ['acme', 3],
+  ]);
+  expect((await client.inspect('other')).rate.weightShare).toBe(1 / 9);
+});
+
 it('puts one entry on the wake list, however many jobs come', async () => {
   const { client, redis, keys } = await testQueue();
   await put(client, 'a', 3);
@@ -433,6 +448,17 @@ it('puts one entry on the wake list, however many jobs come', async () => {
   expect(await client.waitForWake(5_000)).toBe(true);
   await put(client, 'b', 1);
   expect(await redis.llen(keys.wake)).toBe(1);
+});
+
+it('wakes for a delayed job only when it is due before everything else that was delayed', async () => {
+  const { client, redis, keys } = await testQueue();
+  const woken: number[] = [];
+  for (const delayMs of [60_000, 90_000, 30_000]) {
+    await put(client, `t${delayMs}`, 1, { delayMs });
+    woken.push(await redis.llen(keys.wake));
+    await redis.del(keys.wake);
+  }
+  expect(woken).toEqual([1, 0, 1]);
 });
 
 it('wakes nobody while no visit is possible', async () => {

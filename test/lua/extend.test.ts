@@ -41,6 +41,16 @@ it('does not bring back a lease that was reaped, ended, removed, or is anotherâ€
   expect(await client.extend(removed)).toEqual({ outcome: 'stale' });
 });
 
+it('does not renew a lease that waits to be opened', async () => {
+  const queue = await testQueue();
+  await put(queue.client, 'acme');
+  const [lease] = await claimSome(queue.client, 1);
+  if (lease === undefined) throw new Error('nothing was claimed');
+  expect(await queue.client.extend(lease)).toEqual({ outcome: 'stale' });
+  await pass(queue, 20_000);
+  expect(await queue.client.tick()).toMatchObject({ lapsed: 1, crashed: 0 });
+});
+
 it('asks to yield when no slot is free and a tenant with nothing in flight is at the head', async () => {
   const queue = await testQueue({ capacity: 1 });
   const { client, redis, keys } = queue;

@@ -125,3 +125,15 @@ it('measures the tenant’s rate over the last one to two minutes', async () => 
   expect(seconds).toBeGreaterThanOrEqual(75);
   expect(seconds).toBeLessThan(105);
 });
+
+it('tells no rate when all that was claimed came back', async () => {
+  const queue = await testQueue();
+  const { client } = queue;
+  await put(client, 'acme');
+  const [lease] = await claimSome(client, 1);
+  await pass(queue, 5_000);
+  expect((await client.inspect('acme')).rate.tenant).toBeGreaterThan(0);
+  if (lease) await client.release(lease);
+  expect((await client.inspect('acme')).rate).toMatchObject({ tenant: null, queue: null });
+  expect(await client.stats()).toMatchObject({ ratePerSecond: null });
+});

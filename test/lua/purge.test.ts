@@ -115,7 +115,8 @@ describe('everything', () => {
   });
 
   it('lifts a pause and a backoff with the rest', async () => {
-    const { client } = await testQueue();
+    const queue = await testQueue();
+    const { client } = queue;
     await put(client, 'acme');
     for (let i = 0; i < 3; i++) {
       const [lease] = await claimSome(client, 1);
@@ -123,6 +124,7 @@ describe('everything', () => {
     }
     await client.pause('acme');
     await client.purge('acme', 'everything');
+    expect(await traces(queue)).toEqual([]);
     await put(client, 'acme');
     expect(await client.inspect('acme')).toMatchObject({ held: [], heldUntilMs: null, visitsAhead: 0 });
   });
@@ -150,6 +152,16 @@ describe('the waiting jobs', () => {
       ready: open.jobs.length,
       oldestReadySinceMs: expect.any(Number),
     });
+  });
+
+  it('leave nothing in the way of new ones', async () => {
+    const { client } = await everywhere();
+    await client.purge('globex', 'everything');
+    await client.purge('acme', 'jobs');
+    await put(client, 'acme', 2, { payload: '"new"' });
+    expect(await client.inspect('acme')).toMatchObject({ ready: 2, delayed: 0 });
+    expect(payloads(await claimOne(client))).toEqual(['"new"', '"new"']);
+    expect(await client.claim(1)).toMatchObject({ outcome: 'empty' });
   });
 
   it('of a tenant with nothing else leave it idle', async () => {

@@ -76,6 +76,23 @@ describe('a crash', () => {
     expect(payloads(await claimOne(client))).toEqual(['5', '6']);
   });
 
+  it('keeps those visited alone apart from what came back before and what waits behind', async () => {
+    const queue = await testQueue({ quantum: 2 });
+    const { client } = queue;
+    await learn(client, ['acme']);
+    await put(client, 'acme', 6);
+    const [first, second] = [await claimOne(client), await claimOne(client)];
+    await pass(queue, 50_000);
+    await client.extend(first);
+    await pass(queue, 10_000);
+    expect(await client.tick()).toMatchObject({ crashed: 1 });
+    await client.settle(first, [{ index: 2, result: 'given_back' }, ...allDone(first)], { claimNext: false });
+    expect(payloads(second)).toEqual(['2', '3']);
+    const next = [];
+    for (let i = 0; i < 4; i++) next.push(payloads(await claimOne(client)));
+    expect(next).toEqual([['1'], ['2'], ['3'], ['4', '5']]);
+  });
+
   it('alone uses an attempt, so that a job that kills its worker dies at last, and by itself', async () => {
     const queue = await testQueue({ quantum: 3 });
     const { client } = queue;
@@ -181,6 +198,17 @@ describe('promotion', () => {
     expect(Math.round(((nextDueMs ?? 0) - nowMs) / 1_000)).toBe(60);
   });
 
+  it('takes a job that is due before one that was delayed earlier', async () => {
+    const queue = await testQueue();
+    const { client } = queue;
+    await put(client, 'acme', 1, { delayMs: 90_000 });
+    await put(client, 'acme', 1, { delayMs: 5_000 });
+    await put(client, 'acme', 1, { delayMs: 60_000 });
+    await pass(queue, 5_000);
+    expect(await client.tick()).toMatchObject({ promoted: 1 });
+    expect(await client.inspect('acme')).toMatchObject({ ready: 1, delayed: 2 });
+  });
+
   it('is bounded in one call, over tenants and over the jobs of one', async () => {
     const queue = await testQueue();
     const { client } = queue;
@@ -199,7 +227,7 @@ describe('promotion', () => {
   it('wakes a dispatcher', async () => {
     const queue = await testQueue();
     await put(queue.client, 'acme', 1, { delayMs: 10 });
-    expect(await queue.redis.llen(queue.keys.wake)).toBe(0);
+    await queue.redis.del(queue.keys.wake);
     await pass(queue, 10);
     await queue.client.tick();
     expect(await queue.redis.llen(queue.keys.wake)).toBe(1);
