@@ -143,8 +143,9 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
     inspect: (tenant) => run(inspect, { tenant }),
     async list(sort, limit, cursor) {
       const offset = Number(cursor ?? 0);
-      const tenants = await run(list, { sort, offset, limit });
-      return { tenants, next: tenants.length === limit ? String(offset + limit) : null };
+      // One more than asked for tells whether there is a further page.
+      const tenants = await run(list, { sort, offset, limit: limit + 1 });
+      return { tenants: tenants.slice(0, limit), next: tenants.length > limit ? String(offset + limit) : null };
     },
     subscribe: (tenant, record) =>
       runTwice(subscribe, {
