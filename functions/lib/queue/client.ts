@@ -95,7 +95,12 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
     );
     switch (reply.outcome) {
       case 'accepted':
-        return { ...reply, ids: batchIds(shard, enqueueId, reply.jobs) };
+        return {
+          outcome: 'accepted',
+          ids: batchIds(shard, enqueueId, reply.jobs),
+          depth: reply.depth,
+          dispatch: reply.dispatch,
+        };
       case 'repeated': {
         const ids = batchIds(shard, reply.enqueueId, reply.jobs);
         // The same enqueue id: our own second try, to the caller the first. The lost reply may have asked for a dispatcher,
