@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Local, startLocal } from '../../infra/local/local.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { writeSmallStack } from '../support/small-stack.ts';
 
 const mirror = `
@@ -22,25 +21,11 @@ const route = (key: string, target: string, more: Record<string, unknown> = {}) 
 
 let local: Local;
 let removeStack: () => Promise<void>;
-let issuer: string;
-let issuerServer: Server;
-let key: CryptoKey;
-let otherKey: CryptoKey;
+let issuer: Issuer;
 const problems: string[] = [];
 
 beforeAll(async () => {
-  const pair = await generateKeyPair('RS256');
-  key = pair.privateKey;
-  otherKey = (await generateKeyPair('RS256')).privateKey;
-  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256' };
-  issuerServer = createServer((request, response) => {
-    const configuration = { issuer, jwks_uri: `${issuer}/keys` };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(request.url === '/keys' ? { keys: [jwk] } : configuration));
-  });
-  await new Promise<void>((resolve) => issuerServer.listen(0, '127.0.0.1', resolve));
-  const address = issuerServer.address();
-  issuer = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  issuer = await startIssuer();
   const jwt = { AuthorizationType: 'JWT', AuthorizerId: { Ref: 'Jwt' } };
   const stack = await writeSmallStack({
     functions: {
@@ -64,7 +49,7 @@ beforeAll(async () => {
         Properties: {
           AuthorizerType: 'JWT',
           IdentitySource: ['$request.header.Authorization'],
-          JwtConfiguration: { Issuer: issuer, Audience: ['rota'] },
+          JwtConfiguration: { Issuer: issuer.url, Audience: ['rota'] },
         },
       },
     },
@@ -75,7 +60,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await local?.stop();
-  issuerServer?.close();
   await removeStack?.();
 });
 
@@ -170,33 +154,21 @@ test('passes on status, headers, cookies and base64 bodies of the handler', asyn
   expect(bare).toMatchObject({ status: 200, body: { just: 'this' } });
 });
 
-interface TokenOptions {
-  claims?: Record<string, unknown>;
-  audience?: string;
-  expires?: string;
-  signWith?: CryptoKey;
-}
-
-async function token({ claims = {}, audience = 'rota', expires = '1h', signWith = key }: TokenOptions = {}) {
-  const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'one' }).setIssuer(issuer);
-  return await jwt.setAudience(audience).setIssuedAt().setExpirationTime(expires).sign(signWith);
-}
-
 const bearer = (text: string) => ({ headers: { authorization: `Bearer ${text}` } });
 
 test('verifies JWTs against the keys of their issuer', async () => {
   const unauthorized = { status: 401, body: { message: 'Unauthorized' } };
   expect(await call('/private')).toMatchObject(unauthorized);
   expect(await call('/private', bearer('no.token.atall'))).toMatchObject(unauthorized);
-  expect(await call('/private', bearer(await token({ signWith: otherKey })))).toMatchObject(unauthorized);
-  expect(await call('/private', bearer(await token({ audience: 'elsewhere' })))).toMatchObject(unauthorized);
-  expect(await call('/private', bearer(await token({ expires: '-1m' })))).toMatchObject(unauthorized);
-  expect(await call('/private', bearer(await token()))).toMatchObject({ status: 200 });
+  expect(await call('/private', bearer(await issuer.token({ forged: true })))).toMatchObject(unauthorized);
+  expect(await call('/private', bearer(await issuer.token({ audience: 'elsewhere' })))).toMatchObject(unauthorized);
+  expect(await call('/private', bearer(await issuer.token({ expires: '-1m' })))).toMatchObject(unauthorized);
+  expect(await call('/private', bearer(await issuer.token()))).toMatchObject({ status: 200 });
 });
 
 test('hands claims on as text and checks scopes', async () => {
   const claims = { tenant: 'acme', level: 3, admin: true, groups: ['a', 'b'], scope: 'rota/read' };
-  const { body } = await call('/private', bearer(await token({ claims })));
+  const { body } = await call('/private', bearer(await issuer.token({ claims })));
   expect(body).toMatchObject({
     requestContext: {
       authorizer: {
@@ -204,11 +176,11 @@ test('hands claims on as text and checks scopes', async () => {
       },
     },
   });
-  expect(await call('/scoped', bearer(await token({ claims })))).toMatchObject({
+  expect(await call('/scoped', bearer(await issuer.token({ claims })))).toMatchObject({
     status: 403,
     body: { message: 'Forbidden' },
   });
-  const allowed = await call('/scoped', bearer(await token({ claims: { scope: 'rota/read rota/write' } })));
+  const allowed = await call('/scoped', bearer(await issuer.token({ claims: { scope: 'rota/read rota/write' } })));
   expect(allowed.body).toMatchObject({
     requestContext: { authorizer: { jwt: { scopes: ['rota/read', 'rota/write'] } } },
   });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { QueueConfig } from '../config/queue-config.ts';
-import type { EnqueueOutcome, JobResult, Lease, Visit } from '../domain/outcomes.ts';
+import { assertNever, type EnqueueOutcome, type JobResult, type Lease, type Visit } from '../domain/outcomes.ts';
 import { QueueUnavailable, QueueUnconfigured } from './errors.ts';
 import { queueKeys } from './keys.ts';
 import type { EnqueueRequest, QueueClient } from './queue-client.ts';
@@ -95,7 +95,12 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
     );
     switch (reply.outcome) {
       case 'accepted':
-        return { ...reply, ids: batchIds(shard, enqueueId, reply.jobs) };
+        return {
+          outcome: 'accepted',
+          ids: batchIds(shard, enqueueId, reply.jobs),
+          depth: reply.depth,
+          dispatch: reply.dispatch,
+        };
       case 'repeated': {
         const ids = batchIds(shard, reply.enqueueId, reply.jobs);
         // The same enqueue id: our own second try, to the caller the first. The lost reply may have asked for a dispatcher,
@@ -106,8 +111,11 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       }
       case 'full':
         return { ...reply, room: Math.max(0, reply.limit - reply.depth) };
-      default:
+      case 'conflict':
+      case 'unknown_plan':
         return reply;
+      default:
+        return assertNever(reply);
     }
   }
 
@@ -140,8 +148,9 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
     inspect: (tenant) => run(inspect, { tenant }),
     async list(sort, limit, cursor) {
       const offset = Number(cursor ?? 0);
-      const tenants = await run(list, { sort, offset, limit });
-      return { tenants, next: tenants.length === limit ? String(offset + limit) : null };
+      // One more than asked for tells whether there is a further page.
+      const tenants = await run(list, { sort, offset, limit: limit + 1 });
+      return { tenants: tenants.slice(0, limit), next: tenants.length > limit ? String(offset + limit) : null };
     },
     subscribe: (tenant, record) =>
       runTwice(subscribe, {

@@ -50,10 +50,16 @@ export async function runScript<Field extends string, Outcome>(
       if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
       return redis.callBuffer('eval', script.source, 1, prefix, ...argv);
     });
-    return script.decode(reply as Reply);
+    if (!isReply(reply)) throw new TypeError('expected a list in reply');
+    return script.decode(reply);
   } catch (error) {
     throw classify(script.name, error);
   }
+}
+
+/** Every script answers a list; what is in it, its face reads value by value. */
+function isReply(reply: unknown): reply is Reply {
+  return Array.isArray(reply);
 }
 
 function messageOf(error: unknown): string {

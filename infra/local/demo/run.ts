@@ -5,7 +5,7 @@ import { DemoApi, demoTenants, SLEEP_MS } from './tenants.ts';
 
 const SAMPLE_MS = 250;
 
-export interface SmallResult {
+interface SmallResult {
   readonly tenant: string;
   readonly jobs: number;
   readonly waitSeconds: number;
