@@ -1,25 +1,24 @@
 -- enqueue: admit a batch of one tenant's jobs and push them, all or none. A refusal writes nothing.
 -- KEYS 1 prefix
--- ARGV 1 tenant, 2 claimPlan ('' = none), 3 onceField ('' = none), 4 onceMs, 5 digest (of the batch), 6 enqueueId (10 bytes),
---   then jobs: 6 bytes of delay in ms, and route, cost, most attempts, timeout and body as the record holds them
+-- ARGV 1 tenant, 2 claimPlan ('' = none), 3 onceField ('k:' + the caller's key or 'n:' + a nonce), 4 digest (of the batch),
+--   5 enqueueId (10 bytes), then jobs: 6 bytes of delay in ms, and route, cost, most attempts, timeout and body as the record holds them
 -- RETURNS accepted, jobs, depth, dispatch | repeated, enqueueId, jobs, depth | conflict | unknown_plan, plan…
 --   | full, depth, limit, tenantRate, queueRate, weightShare
 -- DERIVES tenant, ready, returned, delayed, once
 -- INVARIANT depth after an accepted enqueue is at most maxDepth; a tenant in the rotation is not moved by it
-local name, claimPlan, onceField, onceMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local digest, enqueueId, firstJob = ARGV[5], ARGV[6], 7
+local name, claimPlan, onceField, digest, enqueueId, firstJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], 6
+-- A nonce only has to outlive the second try after a lost reply.
+local NONCE_MS = 60000
 local count = #ARGV - firstJob + 1
 
 if not config then return redis.error_reply(UNCONFIGURED) end
 
-if onceField ~= '' then
-  local answer = redis.call('HGET', onceKey(name), onceField)
-  local expiresAt = answer and redis.call('ZSCORE', key.onces, onceField .. '\0' .. name)
-  if expiresAt and tonumber(expiresAt) > now then
-    local length, jobs, depth = struct.unpack('>BHI6', answer)
-    if string.sub(answer, 10, 9 + length) ~= digest then return { 'conflict' } end
-    return { 'repeated', string.sub(answer, 10 + length), jobs, depth }
-  end
+local answer = redis.call('HGET', onceKey(name), onceField)
+local expiresAt = answer and redis.call('ZSCORE', key.onces, onceField .. '\0' .. name)
+if expiresAt and tonumber(expiresAt) > now then
+  local length, jobs, depth = struct.unpack('>BHI6', answer)
+  if string.sub(answer, 10, 9 + length) ~= digest then return { 'conflict' } end
+  return { 'repeated', string.sub(answer, 10 + length), jobs, depth }
 end
 
 if claimPlan ~= '' and not planOf(claimPlan) then return unknownPlan() end
@@ -59,10 +58,9 @@ t.enqueued = t.enqueued + count
 totals.enqueued = totals.enqueued + count
 place(t)
 depth = t.ready + t.delayed
-if onceField ~= '' then
-  redis.call('HSET', onceKey(name), onceField, struct.pack('>BHI6', #digest, count, depth) .. digest .. enqueueId)
-  redis.call('ZADD', key.onces, now + onceMs, onceField .. '\0' .. name)
-end
+redis.call('HSET', onceKey(name), onceField, struct.pack('>BHI6', #digest, count, depth) .. digest .. enqueueId)
+local onceMs = string.sub(onceField, 1, 2) == 'k:' and config.idempotencyMs or NONCE_MS
+redis.call('ZADD', key.onces, now + onceMs, onceField .. '\0' .. name)
 commit()
 wake()
 return { 'accepted', count, depth, dispatcherNeeded() }

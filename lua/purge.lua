@@ -22,8 +22,8 @@ if everything then
   -- Visits in flight are as many as capacity at most; their leases are gone for whoever still works on them.
   for _, set in ipairs({ key.opening, key.visits }) do
     for _, leaseId in ipairs(redis.call('ZRANGE', set, 0, -1)) do
-      local l = unpackLease(redis.call('LINDEX', visitKey(leaseId), 0))
-      if l.tenant == name then endVisit(t, leaseId, l) end
+      local l = leaseOf(leaseId)
+      if l and l.tenant == name then endVisit(t, leaseId, l) end
     end
   end
   addFlight(t, -flight)

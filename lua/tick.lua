@@ -27,12 +27,17 @@ end
 local function reap(set, fate)
   local leases = dueIn(set, LEASES)
   for i = 1, #leases do
-    local l = unpackLease(redis.call('LINDEX', visitKey(leases[i]), 0))
-    local t = tenant(l.tenant)
-    local jobs = unsettled(leases[i])
-    endVisit(t, leases[i], l)
-    fate(t, l, jobs)
-    place(t)
+    local l = leaseOf(leases[i])
+    if l then
+      local t = tenant(l.tenant)
+      local jobs = unsettled(leases[i])
+      endVisit(t, leases[i], l)
+      fate(t, l, jobs)
+      place(t)
+    else
+      -- Somebody deleted the visit by hand; its slot is free all the same.
+      redis.call('ZREM', set, leases[i])
+    end
   end
   return #leases
 end

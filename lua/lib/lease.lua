@@ -20,13 +20,17 @@ local function nameLease(shard, seed, i)
   return shard .. '-' .. string.sub(digest, 1, 16), string.sub(digest, 17)
 end
 
+-- Reads a lease; nil when there is none.
+local function leaseOf(leaseId)
+  local packed = redis.call('LINDEX', visitKey(leaseId), 0)
+  return packed and unpackLease(packed) or nil
+end
+
 -- Reads a lease whose token must match. Returns the lease, nil if it is gone or another's.
 local function findLease(leaseId, token)
-  local packed = redis.call('LINDEX', visitKey(leaseId), 0)
-  if not packed then return nil end
-  local l = unpackLease(packed)
-  if l.token ~= token then return nil end
-  return l
+  local l = leaseOf(leaseId)
+  if l and l.token == token then return l end
+  return nil
 end
 
 -- An open visit as its process gets it: the lease's fields, then index and record of each unsettled job.

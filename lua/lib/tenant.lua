@@ -152,14 +152,10 @@ end
 
 -- The older ready-since of the two heads; the heads are read only when one of them may have moved.
 local function indexOldest(t)
-  local since
-  if t.ready > t.back then
-    since = readySinceOf(redis.call('LINDEX', readyKey(t.name), 0))
-  end
-  if t.back > 0 then
-    local head = readySinceOf(redis.call('ZRANGE', returnedKey(t.name), 0, 0)[1])
-    if not since or head < since then since = head end
-  end
+  local front = t.ready > t.back and redis.call('LINDEX', readyKey(t.name), 0)
+  local back = t.back > 0 and redis.call('ZRANGE', returnedKey(t.name), 0, 0)[1]
+  local since = front and readySinceOf(front)
+  if back and not (since and since <= readySinceOf(back)) then since = readySinceOf(back) end
   if since then
     redis.call('ZADD', key.oldest, since, t.name)
   elseif t.readyWas > 0 then

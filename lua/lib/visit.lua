@@ -33,6 +33,7 @@ local function take(t, most, budget)
     local from = 0
     while from < length and count < most do
       local slice = redis.call(command, listKey, from, from + math.min(SLICE, most - count) - 1)
+      if #slice == 0 then return from end
       for i = 1, #slice do
         local job = slice[i]
         if count == 0 then
@@ -82,6 +83,17 @@ local function head()
   return nil
 end
 
+-- Jobs that are counted but not there, because somebody deleted a key by hand, are believed no longer: else their tenant
+-- would stay at the head for ever, with nothing to visit.
+local function recount(t)
+  local back, front = redis.call('ZCARD', returnedKey(t.name)), redis.call('LLEN', readyKey(t.name))
+  local bytes = back + front + t.delayed == 0 and t.bytes or 0
+  t.back = back
+  t.headMoved = true
+  addReady(t, back + front - t.ready, -bytes)
+  place(t)
+end
+
 -- Selects a tenant and takes its visit under the given lease (id, token, nonce, visit number), charging it.
 -- Returns the lease and its jobs, or nil when there is nobody to visit. The caller puts the lease into `opening` or `visits`.
 local function nextVisit(leaseId, l, inFlight)
@@ -91,6 +103,10 @@ local function nextVisit(leaseId, l, inFlight)
   reweigh(t)
   local lanes = math.max(1, math.min(config.visitConcurrency, t.maxConcurrency - t.lanes))
   local jobs, cost, bytes = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)
+  if #jobs == 0 then
+    recount(t)
+    return nextVisit(leaseId, l, inFlight)
+  end
 
   l.tenant, l.jobs, l.left, l.lanes = t.name, #jobs, #jobs, math.min(lanes, #jobs)
   l.weight, l.epoch, l.claimedAt, l.refused = t.weight, clock.epoch, now, t.refused

@@ -386,3 +386,28 @@ it('gives leases that nobody can guess from one another', async () => {
   }
   expect(new Set(visits.map(({ token }) => token)).size).toBe(20);
 });
+
+it('passes over a tenant whose jobs somebody deleted by hand, and serves it again when it has new ones', async () => {
+  const { client, redis, keys } = await testQueue();
+  await client.enqueue({ tenant: 'emptied', jobs: newJobs(40) });
+  await client.enqueue({ tenant: 'acme', jobs: newJobs(1) });
+  await redis.del(keys.ready('emptied'));
+  expect((await claimOne(client)).tenant).toBe('acme');
+  expect(await client.inspect('emptied')).toMatchObject({ ready: 0, visitsAhead: null });
+  await client.enqueue({ tenant: 'emptied', jobs: newJobs(1) });
+  expect((await claimOne(client)).tenant).toBe('emptied');
+});
+
+it('serves what is left of a tenant some of whose jobs somebody deleted by hand', async () => {
+  const { client, redis, keys } = await testQueue();
+  await client.enqueue({ tenant: 'acme', jobs: newJobs(3) });
+  await redis.ltrim(keys.ready('acme'), 2, -1);
+  const visit = await claimOne(client);
+  expect(visit.jobs.map(({ payload }) => payload)).toEqual(['2']);
+  expect(await client.claim(1)).toMatchObject({ outcome: 'empty' });
+  expect(await client.settle(visit, [{ index: 1, result: 'done', durationMs: 1 }], { claimNext: true })).toEqual({
+    outcome: 'ended',
+  });
+  // Bytes of the deleted jobs stay counted: nobody knows how many they were.
+  await client.purge('acme', 'everything');
+});

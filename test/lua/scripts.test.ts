@@ -236,7 +236,7 @@ it('runs on a cluster by the slot of its key', async () => {
     connection,
     queue.keys.prefix,
     enqueue,
-    { tenant: 'acme', claimPlan: 'none', onceField: '', onceMs: 0, digest: '', enqueueId: '' },
+    { tenant: 'acme', claimPlan: 'none', onceField: 'n:1', digest: '', enqueueId: '' },
     [],
   );
   expect(reply.outcome).toBe('unknown_plan');

@@ -21,8 +21,6 @@ import { stats } from './scripts/stats.ts';
 import { subscribe } from './scripts/subscribe.ts';
 import { tick } from './scripts/tick.ts';
 
-/** How long a request without an idempotency key can still be repeated after a lost reply. */
-const NONCE_MS = 60_000;
 const MARK_MS = 3_000;
 
 export interface QueueClientOptions {
@@ -87,7 +85,6 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
         claimPlan: request.claimPlan ?? '',
         onceField:
           request.idempotencyKey === undefined ? `n:${enqueueId.toString('hex')}` : `k:${request.idempotencyKey}`,
-        onceMs: request.idempotencyKey === undefined ? NONCE_MS : (config?.idempotencyMs ?? NONCE_MS),
         digest: digest.digest(),
         enqueueId,
       },

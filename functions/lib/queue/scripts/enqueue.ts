@@ -20,7 +20,7 @@ export const enqueue = defineScript({
   name: 'enqueue',
   parts: [...forJobs, verb],
   allowOom: false,
-  fields: ['tenant', 'claimPlan', 'onceField', 'onceMs', 'digest', 'enqueueId'],
+  fields: ['tenant', 'claimPlan', 'onceField', 'digest', 'enqueueId'],
   decode: (reply): EnqueueReply => {
     const [outcome, a, b, c, d, e] = reply;
     switch (text(outcome)) {
