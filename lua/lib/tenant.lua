@@ -1,6 +1,7 @@
 -- One tenant: its state, its place in the rotation, and the indexes over tenants. Rotation and counts are changed only here.
 local PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF = 1, 2, 4, 8
-local RECHECK_MS = 5000
+-- Well beyond a dispatcher's minute, so that a tenant whose cap is 0 keeps none at work.
+local RECHECK_MS = 300000
 
 local TENANT_FORMAT = '>I4I4I4I4I4I4BI6dI6I6dI6I6I6I6I6I6I6HI6I6I6I6dddddBc0Bc0'
 local NONE = -1

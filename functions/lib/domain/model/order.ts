@@ -46,7 +46,7 @@ const VISIT_JOBS = 1_000;
 /** A lease that is unopened for longer counts against `unopenedLimit`. */
 const UNOPENED_AFTER_MS = 2_000;
 /** How often a tenant is looked at whose maxConcurrency is 0 and that nothing else would bring back. */
-const LOOK_AGAIN_MS = 5_000;
+const LOOK_AGAIN_MS = 300_000;
 
 export type Refusal = 'paused' | 'unopened' | 'no_capacity' | 'empty';
 
