@@ -7,7 +7,7 @@ const app = new App();
 try {
   // The local runner sets this key: on one machine jobs reach their hosts without the network that the stack describes.
   const local = app.node.tryGetContext('rota:local') === 'true';
-  const settings = parseSettings(app.node.getAllContext(), { local });
+  const settings = parseSettings(app.node.getAllContext(), { local, alone: true });
   // No `env`: with one, the network would ask an account for its zones, and synth would need credentials.
   new RotaStack(app, 'Rota', { settings, stackName: `rota-${settings.queue}` });
 } catch (error) {

@@ -10,6 +10,12 @@ const DAY_SECONDS = 86_400;
 /** Most jobs of one request. */
 const BATCH_MAX = 500;
 
+/**
+ * Costs are the producer's word. Next to nothing would be lost in the rounding of a turn: the tenant would stay at the head of
+ * the rotation, and all others would wait until its last job has gone.
+ */
+const COST_MIN = 0.01;
+
 const newJob = documented(
   z.strictObject({
     type: documented(z.string().check(z.minLength(1), z.maxLength(64)), {
@@ -24,7 +30,7 @@ const newJob = documented(
       }),
     ),
     cost: z.optional(
-      documented(z.number().check(z.gt(0), z.lte(1_000)), {
+      documented(z.number().check(z.gte(COST_MIN), z.lte(1_000)), {
         description: 'What the job takes of the share of its tenant; 1 if not given.',
       }),
     ),

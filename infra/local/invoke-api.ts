@@ -18,12 +18,11 @@ export function invokeApi(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://lambda');
-    const [, encodedName] = INVOKE_PATH.exec(pathname) ?? [];
+    const reference = nameIn(pathname);
     const body = await readBody(request, LARGEST_SYNC_PAYLOAD);
-    if (request.method !== 'POST' || encodedName === undefined) {
+    if (request.method !== 'POST' || reference === undefined) {
       return refuse(response, 404, 'UnknownOperationException', { Message: 'The local runner offers Invoke only' });
     }
-    const reference = decodeURIComponent(encodedName);
     const qualifier = searchParams.get('Qualifier') ?? '$LATEST';
     const target = qualifier === '$LATEST' ? lambda.find(reference) : undefined;
     if (!target) {
@@ -100,6 +99,16 @@ function refuse(response: ServerResponse, status: number, type: string, body: Re
     'x-amzn-errortype': type,
   });
   response.end(JSON.stringify(body));
+}
+
+/** The function that an Invoke path names, decoded; undefined when it names none or cannot be decoded. */
+function nameIn(pathname: string): string | undefined {
+  try {
+    const [, encoded] = INVOKE_PATH.exec(pathname) ?? [];
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

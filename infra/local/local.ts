@@ -8,7 +8,7 @@ import { invokeApi } from './invoke-api.ts';
 import { LambdaService } from './lambda-service.ts';
 import { LogStore } from './log-store.ts';
 import { readPermissions } from './permissions.ts';
-import { adoptRedis, applyTemplate, type QueueRedis } from './queue-redis.ts';
+import { adoptRedis, applyTemplate, checkRedisUrl, type QueueRedis } from './queue-redis.ts';
 import { type RunningRedis, startRedis } from './redis-server.ts';
 import { readSchedules, Scheduler } from './schedules.ts';
 import { synthesize } from './synth.ts';
@@ -84,6 +84,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
   };
   const cleanup: (() => Promise<void>)[] = [];
   try {
+    if (options.redisUrl) checkRedisUrl(options.redisUrl);
     // Ports first: a second start should fail at once, not after the synth.
     const handlers = Promise.withResolvers<{ api: Handler; invoke: Handler }>();
     handlers.promise.catch(() => undefined);

@@ -40,18 +40,32 @@ export async function applyTemplate(redis: RunningRedis, template: Template): Pr
 }
 
 /**
- * Asks a Redis that somebody else runs whether it is a cluster, and empties one queue in it (its keys and nothing else).
+ * Looks at a given URL before anything is started for it.
  *
- * @throws Error naming the URL when it cannot be reached, or has a password.
+ * @throws Error that says what a Redis' URL looks like, or that this one has a password.
  */
-export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueRedis> {
-  if (new URL(url).password !== '') {
+export function checkRedisUrl(url: string): void {
+  const parsed = URL.parse(url);
+  if (!parsed || !['redis:', 'rediss:'].includes(parsed.protocol) || parsed.hostname === '') {
+    throw new Error(`REDIS_URL is ${JSON.stringify(url)}; it must be redis://<host>:<port> or rediss://<host>:<port>`);
+  }
+  if (parsed.password !== '') {
     throw new Error(
       'REDIS_URL has a password, and the functions connect without one: give a Redis or a user that needs none',
     );
   }
+}
+
+/**
+ * Asks a Redis that somebody else runs whether it is a cluster, and empties one queue in it (its keys and nothing else).
+ *
+ * @throws Error naming the URL and the reason when it cannot be reached.
+ */
+export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueRedis> {
+  let reason: unknown;
   const client = new Redis(url, { lazyConnect: true, connectTimeout: 3_000, retryStrategy: () => null });
-  client.on('error', () => undefined);
+  // What `connect` is rejected with says no more than that the connection is closed.
+  client.on('error', (error) => (reason = error));
   try {
     await client.connect();
     const cluster = (await client.info('cluster')).includes('cluster_enabled:1');
@@ -59,7 +73,7 @@ export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueR
     else await removeKeys(client, keyPrefix);
     return { url, cluster };
   } catch (error) {
-    throw new Error(`REDIS_URL ${url} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new Error(`REDIS_URL ${url} cannot be used: ${messageOf(reason ?? error)}`, { cause: error });
   } finally {
     client.disconnect();
   }

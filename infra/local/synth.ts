@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { runGuarded } from './children.ts';
+import { removeAtEnd, runGuarded } from './children.ts';
 import { codeOf } from './errors.ts';
 import { isObject, type JsonObject } from './template.ts';
 
@@ -33,6 +33,7 @@ export async function synthesize(context: Record<string, string>, onProgress: (l
   onProgress('Synthesizing the stack and bundling the functions (6 to 9 s; kept until a source changes)');
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(join(CACHE, 'work-'));
+  removeAtEnd(work);
   try {
     await runApp(work, whole);
     await rename(work, folder).catch((error: unknown) => {

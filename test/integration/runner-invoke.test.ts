@@ -97,6 +97,12 @@ test('finds a function by its ARN and refuses an unknown one', async () => {
   await expect(invoke('plain', {}, { Qualifier: 'live' })).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
 });
 
+test.each(['%zz', '%ff', '%'])('refuses the name %j, which cannot be decoded', async (name) => {
+  const url = `${local.lambdaUrl}/2015-03-31/functions/${name}/invocations`;
+  const { status, headers } = await fetch(url, { method: 'POST', body: '{}' });
+  expect([status, headers.get('x-amzn-errortype')]).toEqual([404, 'UnknownOperationException']);
+});
+
 test('answers DryRun without running the function', async () => {
   expect((await invoke('plain', { mark: 'dry' }, { InvocationType: 'DryRun' })).StatusCode).toBe(204);
   await invoke('plain', { mark: 'wet' });

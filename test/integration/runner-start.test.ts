@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -110,13 +110,28 @@ test('leaves nothing behind when it is killed with SIGKILL, frozen environments 
   await vi.waitFor(() => expect(alive(children)).toEqual([]), { timeout: 5_000 });
 });
 
-test('ends at once on SIGINT while it is still starting', async () => {
+/** Where a process synthesizes to, if it does. */
+function outdirOf(pid: number): string[] {
+  const [, outdir] = /(?:^|\0)CDK_OUTDIR=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8')) ?? [];
+  return outdir === undefined ? [] : [outdir];
+}
+
+test('ends at once and without a trace on SIGINT while it is still starting', async () => {
   const runner = start({}, ['-c', `rota.jobTimeoutSeconds=${61 + (process.pid % 200)}`]);
   await vi.waitFor(() => expect(runner.output.errors).toContain('Synthesizing'), { timeout: 10_000 });
+  const folder = await vi.waitFor(
+    () => {
+      const [outdir] = descendants(runner.pid).flatMap(outdirOf);
+      if (outdir === undefined || !existsSync(outdir)) throw new Error('the synth has not begun');
+      return outdir;
+    },
+    { timeout: 10_000 },
+  );
   const children = descendants(runner.pid);
   runner.child.kill('SIGINT');
   expect(await runner.exitCode).toBe(130);
   await vi.waitFor(() => expect(alive(children)).toEqual([]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 5_000 });
 });
 
 test.each(['PORT', 'LAMBDA_PORT'])('says in one line that the port of %s is taken', async (variable) => {
@@ -146,7 +161,13 @@ test('says what is wrong with a setting, an option or a port', async () => {
   expect(await fault({}, ['-c', 'rota.quantumm=3'])).toContain('quantumm');
   expect(await fault({}, ['-c', 'rota.quantum'])).toContain('It must be key=value');
   expect(await fault({ PORT: 'http' }, [])).toContain('PORT is "http"; it must be a port, 0 to 65535');
+  expect(await fault({}, ['-c', 'capacity=3'])).toContain('capacity: given "3", expected the key rota.capacity');
   expect(await fault({ REDIS_URL: 'redis://127.0.0.1:1' }, [])).toContain(
-    'REDIS_URL redis://127.0.0.1:1 cannot be used',
+    'REDIS_URL redis://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1',
   );
+  for (const url of ['here', '127.0.0.1:6379', 'http://127.0.0.1:6379', 'redis://']) {
+    expect(await fault({ REDIS_URL: url }, [])).toBe(
+      `REDIS_URL is "${url}"; it must be redis://<host>:<port> or rediss://<host>:<port>\n`,
+    );
+  }
 });

@@ -1,4 +1,4 @@
-import { SettingsError } from './faults.ts';
+import { type Fault, SettingsError } from './faults.ts';
 import { isDerived, isTree, Reader, type Tree } from './reader.ts';
 import { relationFaults } from './relations.ts';
 import { type Group, isEntry } from './setting.ts';
@@ -10,6 +10,8 @@ const CONTEXT_KEY = 'rota';
 interface Options {
   /** The settings are for running on this machine. Lifts the rules that only hold inside the stack's network. */
   local?: boolean;
+  /** Nothing but a queue is made from this context. A key that is a setting's but for its prefix is then a fault. */
+  alone?: boolean;
   /** Unix time in seconds, for the default deploy version. */
   nowSeconds?: number;
 }
@@ -46,6 +48,17 @@ function gather(context: Tree): unknown {
   return merged;
 }
 
+/** Keys that were meant for a setting, by their first part or its case, and that nobody would ever read. */
+function strayFaults(context: Tree): Fault[] {
+  return Object.entries(context).flatMap(([key, given]) => {
+    const [first = ''] = key.split('.', 1);
+    const isSetting = Object.hasOwn(table, first);
+    if (first === CONTEXT_KEY || !(isSetting || first.toLowerCase() === CONTEXT_KEY)) return [];
+    const path = isSetting ? key : key.slice(first.length + 1);
+    return [{ path: key, given, expected: `the key ${CONTEXT_KEY}.${path}` }];
+  });
+}
+
 /** Reads what other defaults follow from. Its faults are those that the whole reading finds again. */
 function readBasis(given: unknown): { capacity: number; maxConcurrency: number } {
   const tree = isTree(given) ? given : {};
@@ -62,14 +75,14 @@ function readBasis(given: unknown): { capacity: number; maxConcurrency: number }
  * @throws SettingsError naming every fault there is: unknown paths, values out of range, relations that do not hold.
  */
 export function parseSettings(context: Tree, options: Options = {}): Settings {
-  const { local = false, nowSeconds = Math.floor(Date.now() / 1000) } = options;
+  const { local = false, alone = false, nowSeconds = Math.floor(Date.now() / 1000) } = options;
   const given = gather(context);
   const reader = new Reader({ ...readBasis(given), nowSeconds });
   // The reader goes by the same table as the type; a value beside a fault is undefined, and never leaves this function.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const settings = reader.group(table, given) as unknown as Settings;
   const faulty = reader.faults.map((fault) => fault.path);
-  const faults = [...reader.faults, ...relationFaults(settings, local, faulty)];
+  const faults = [...(alone ? strayFaults(context) : []), ...reader.faults, ...relationFaults(settings, local, faulty)];
   if (faults.length > 0) throw new SettingsError('The settings cannot be used', faults);
   return settings;
 }

@@ -76,6 +76,14 @@ describe('settings', () => {
     });
   });
 
+  it('refuse a key that lacks the prefix, where nothing else reads the context', () => {
+    const context = { capacity: '5', 'Rota.quantum': '3', '@aws-cdk/core:x': true, mine: 1 };
+    expect(() => parseSettings(context, { alone: true })).toThrow(
+      /capacity: given "5", expected the key rota\.capacity\n {2}Rota\.quantum: given "3", expected the key rota\.quantum$/,
+    );
+    expect(parseSettings(context).capacity).toBe(40);
+  });
+
   it('report every fault at once with path, value and expectation', () => {
     const context = {
       rota: { quantum: 0, plans: { free: { weight: -1 }, 'a b': { weight: 1, maxDepth: 1 } }, auth: { api: 'jwt' } },
