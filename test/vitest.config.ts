@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** esbuild bundles `.lua` files as text; the tests load them the same way. */
@@ -24,12 +25,13 @@ const project = (name: string, globalSetup: string[] = [], more: object = {}) =>
 
 export default defineConfig({
   test: {
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project('unit'),
       project('lua', ['test/support/shared-redis.ts']),
       project('infra'),
-      // A stack is dozens of processes: one at a time, and after everything else, or their timing tells of the machine only.
-      project('integration', ['test/support/shared-redis.ts'], { maxWorkers: 1, sequence: { groupOrder: 1 } }),
+      // A stack is dozens of processes, mostly waiting: two at a time, and after everything else.
+      project('integration', ['test/support/shared-redis.ts'], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
     ],
   },
 });
