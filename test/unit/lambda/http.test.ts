@@ -194,7 +194,7 @@ describe('a request', () => {
     expect(told.errors).toEqual([
       { in: 'body', path: 'tenant', detail: 'given "e\u0301", expected Unicode normalisation form C' },
       { in: 'body', path: 'jobs[0].type', detail: 'given 3, expected a string' },
-      { in: 'body', path: 'jobs[0].cost', detail: 'given 0, expected more than 0' },
+      { in: 'body', path: 'jobs[0].cost', detail: 'given 0, expected at least 0.01' },
       { in: 'body', path: 'jobs[1].payload', detail: 'missing, expected any JSON' },
       { in: 'body', path: 'jobs[1]["odd name"]', detail: 'there is no such field' },
       { in: 'body', path: 'jobs[2].delaySeconds', detail: 'given -1, expected at least 0' },
