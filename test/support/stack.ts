@@ -24,7 +24,7 @@ export interface Job {
   timeoutSeconds?: number;
 }
 
-export type SubscriptionRecord = TenantBody['record'];
+type SubscriptionRecord = TenantBody['record'];
 
 /** A running copy of the stack with what tests of the whole need: its HTTP API, and a look into its Redis. */
 export interface Stack extends Local {
