@@ -43,12 +43,12 @@ test.each([1, 3])('runs every job after kill -9 of %i workers under load', async
 
 test('goes on without the dispatcher that was killed, and an enqueue brings another', async () => {
   const { ids, release } = await busyStack(200);
-  expect(await stack.kill('dispatch')).toBe(1);
+  expect(await stack.kill('dispatch', 8)).toBeGreaterThan(0);
   release();
   // The workers go from visit to visit by themselves.
   await expectTruth(ids, LEASE_MS + 5_000);
   await vi.waitFor(async () => expect(await stack.queueView()).toMatchObject({ dispatcherAlive: false }), {
-    timeout: 4_000,
+    timeout: 10_000,
   });
   expect(stack.environments('dispatch')).toEqual([]);
   await expectTruth(await stack.enqueue('acme', [recorder.job()]), LEASE_MS + 5_000);
@@ -56,12 +56,12 @@ test('goes on without the dispatcher that was killed, and an enqueue brings anot
 
 test('recovers at the next schedule when dispatcher and workers die together', async () => {
   const { ids, release } = await busyStack(20);
-  const [killed] = await Promise.all([stack.kill('process', CAPACITY), stack.kill('dispatch')]);
+  const [killed] = await Promise.all([stack.kill('process', CAPACITY), stack.kill('dispatch', 8)]);
   expect(killed).toBe(CAPACITY);
   release();
   // Nobody is left to see the leases end.
   await vi.waitFor(async () => expect(await stack.queueView()).toMatchObject({ dispatcherAlive: false }), {
-    timeout: 4_000,
+    timeout: 10_000,
   });
   expect(await checkInvariants(stack.redis, stack.queue)).toEqual([]);
   stack.fire('dispatch');
@@ -77,10 +77,11 @@ test('counts the same after kill -9 of the functions that admit jobs', async () 
     answers.push(status);
     if (status === 202) admitted.push(...body.jobs.map(({ id }) => id));
   };
-  const enqueues = Array.from({ length: 200 }, enqueue);
-  await vi.waitFor(() => expect(answers.length).toBeGreaterThan(20), { interval: 1 });
+  const enqueues = Promise.allSettled(Array.from({ length: 200 }, enqueue));
+  await vi.waitFor(() => expect(answers.length).toBeGreaterThan(20), { timeout: 10_000, interval: 1 });
   expect(await stack.kill('enqueue', 8)).toBeGreaterThan(0);
-  await Promise.all(enqueues);
+  await enqueues;
+  expect(answers).toHaveLength(200);
   // Whose function died is told so by the gateway; whether its job was admitted nobody can tell it.
   expect(new Set(answers)).toEqual(new Set([202, 500]));
   await expectTruth(admitted, LEASE_MS + 5_000);
