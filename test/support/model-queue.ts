@@ -1,27 +1,14 @@
 import { claim, enqueue, type ModelSettled, settle } from '../../functions/lib/domain/model/life.ts';
 import { createModel, type Model, type ModelConfig, type ModelLease } from '../../functions/lib/domain/model/state.ts';
 import type { JobResult } from '../../functions/lib/domain/outcomes.ts';
+import { testConfig } from './queue-fixture.ts';
 
-const MODEL_CONFIG: ModelConfig = {
-  version: 1,
-  plans: {
-    enterprise: { weight: 8, maxDepth: 500_000, maxConcurrency: 50 },
-    growth: { weight: 3, maxDepth: 500_000, maxConcurrency: 50 },
-    free: { weight: 1, maxDepth: 500_000, maxConcurrency: 50 },
-  },
-  defaultPlan: 'free',
-  quantum: 4,
+const limits = (weight: number) => ({ weight, maxDepth: 500_000, maxConcurrency: 50 });
+
+const MODEL_CONFIG: ModelConfig = testConfig({
+  plans: { enterprise: limits(8), growth: limits(3), free: limits(1) },
   capacity: 5,
-  visitConcurrency: 1,
-  maxVisitMs: 5_000,
-  spreadMs: 1_000,
-  leaseMs: 60_000,
-  openMs: 20_000,
-  unopenedLimit: 1_000,
-  deadLetters: 1_000,
-  idempotencyMs: 86_400_000,
-  purgeMs: 120_000,
-};
+});
 
 /**
  * A model alone, with a clock that stands where it is put and names made by counting. It keeps book of what each tenant

@@ -1,3 +1,5 @@
+import type { QueueConfig } from '../../config/queue-config.ts';
+
 /**
  * What the model of a queue knows: plain values, no clock and no identities of its own. Times are milliseconds on the
  * clock that the caller passes in, names of jobs and leases come from the caller too, so that a model and a Redis can be
@@ -13,22 +15,8 @@ export interface Limits {
   readonly maxConcurrency: number;
 }
 
-export interface ModelConfig {
-  readonly version: number;
-  readonly plans: Readonly<Record<string, Limits>>;
-  readonly defaultPlan: string;
-  readonly quantum: number;
-  readonly capacity: number;
-  readonly visitConcurrency: number;
-  readonly maxVisitMs: number;
-  readonly spreadMs: number;
-  readonly leaseMs: number;
-  readonly openMs: number;
-  readonly unopenedLimit: number;
-  readonly deadLetters: number;
-  readonly idempotencyMs: number;
-  readonly purgeMs: number;
-}
+/** The bounds by which the queue works. The plans say each tenant's maxConcurrency. */
+export type ModelConfig = Omit<QueueConfig, 'maxConcurrency'>;
 
 export interface TenantRecord {
   readonly plan?: string | undefined;
