@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { QueueStats } from '../lib/domain/outcomes.ts';
 import { eventHandler } from '../lib/lambda/event.ts';
 import { coldStart } from '../lib/lambda/runtime.ts';
-import { metrics, NAMESPACE, QUEUE_DIMENSION } from '../lib/telemetry/metric-names.ts';
+import { NAMESPACE, QUEUE_DIMENSION, queueMetrics } from '../lib/telemetry/metric-names.ts';
 import { readings } from './readings.ts';
 
 const { settings, log, openQueue } = coldStart('monitor');
@@ -20,7 +20,7 @@ export const handler = eventHandler({ log, schema: z.looseObject({}) }, async ()
   const queue = await openQueue();
   const stats = await queue.stats();
   for (const [metric, value] of readings(stats, before))
-    emitter.addMetric(metrics[metric].name, metrics[metric].unit, value);
+    emitter.addMetric(queueMetrics[metric].name, queueMetrics[metric].unit, value);
   before = stats;
   emitter.publishStoredMetrics();
 });

@@ -1,7 +1,7 @@
 import type { QueueStats } from '../lib/domain/outcomes.ts';
-import type { Metric } from '../lib/telemetry/metric-names.ts';
+import type { QueueMetric } from '../lib/telemetry/metric-names.ts';
 
-type Reading = readonly [metric: Metric, value: number];
+type Reading = readonly [metric: QueueMetric, value: number];
 
 const counters = ['enqueued', 'served', 'done', 'failed', 'died', 'late'] as const;
 
@@ -19,7 +19,7 @@ export function readings(stats: QueueStats, before: QueueStats | undefined): Rea
     ['inFlight', stats.inFlight],
     ['dead', stats.dead],
     ['oldestAge', oldestMs / 1000],
-    ['waitingTenants', stats.waitingTenants],
+    ['activeTenants', stats.waitingTenants],
     ['capacity', stats.capacity],
     ['capacityUsed', stats.visitsInFlight],
     ['dispatcherAlive', stats.dispatcherAlive ? 1 : 0],
