@@ -51,21 +51,21 @@ class DispatchLoop {
   }
 
   async run(): Promise<void> {
-    const { mark, launcher, untilMs } = this.options;
+    const { launcher, log, untilMs } = this.options;
     let backoffMs = FIRST_BACKOFF_MS;
     while (performance.now() < untilMs) {
       try {
         if (await this.turn()) return;
         backoffMs = FIRST_BACKOFF_MS;
       } catch (error) {
-        this.options.log.warn('turn failed', { reason: describeThrown(error) });
+        log.warn('turn failed', { reason: describeThrown(error) });
         await delay(backoffMs);
         backoffMs = Math.min(LONGEST_BACKOFF_MS, backoffMs * 2);
       }
     }
-    // The mark runs out by itself. Taking it away would be wrong while the next dispatcher is at work already: an enqueue
-    // would invoke one more for every one that leaves, and they would become more and more.
-    await mark.stop();
+    await this.leave().catch((error: unknown) =>
+      log.warn('left without a last look', { reason: describeThrown(error) }),
+    );
     await launcher.settled();
   }
 
@@ -96,8 +96,9 @@ class DispatchLoop {
   }
 
   /**
-   * Takes the mark away and looks once more. What came before the mark went relied on it, and is seen now; what comes later
-   * finds no mark and invokes a dispatcher. True when there was nothing.
+   * Takes its mark away and looks once more. What came before the mark went relied on it, and is seen now; what comes later
+   * finds no mark and invokes a dispatcher. The mark of a dispatcher that came since stays: else an enqueue would invoke one
+   * more for every one that leaves, and they would become more and more. True when there was nothing.
    */
   private async leave(): Promise<boolean> {
     const { queue, mark } = this.options;

@@ -16,9 +16,9 @@ export function createMarkOfLife(queue: Pick<QueueClient, 'markDispatcher'>, log
   let timer: NodeJS.Timeout | undefined;
   let marking: Promise<void> | undefined;
 
-  const mark = (): Promise<void> => {
+  const mark = (wish: 'take' | 'keep'): Promise<void> => {
     marking ??= queue
-      .markDispatcher()
+      .markDispatcher(wish)
       .catch((error: unknown) => log.warn('mark of life not renewed', { reason: describeThrown(error) }))
       .finally(() => {
         marking = undefined;
@@ -29,8 +29,9 @@ export function createMarkOfLife(queue: Pick<QueueClient, 'markDispatcher'>, log
   return {
     async keep() {
       if (timer !== undefined) return;
-      timer = setInterval(() => void mark(), RENEW_MS);
-      await mark();
+      timer = setInterval(() => void mark('keep'), RENEW_MS);
+      // The youngest holds it: it will be there longest.
+      await mark('take');
     },
     async stop() {
       clearInterval(timer);

@@ -151,8 +151,8 @@ describe.concurrent('a dispatcher', () => {
     expect((await started.promise) - enqueuedMs).toBeLessThan(500);
     expect(await running).toMatchObject({ visits: 1, early: false });
     await worked();
-    // At the end of its time another may be at work: the mark is left to run out.
-    expect(await redis.exists(keys.dispatcher)).toBe(1);
+    // Whoever comes now must not rely on it.
+    expect(await redis.exists(keys.dispatcher)).toBe(0);
   });
 
   it('stays for a moment after the last visit, since the next job may well follow', async () => {
@@ -210,6 +210,29 @@ describe.concurrent('a dispatcher', () => {
     expect(lines.filter(({ message }) => message === 'turn failed')).toHaveLength(5);
     expect(await client.stats()).toMatchObject({ done: 3 });
     expect(await redis.exists(keys.dispatcher)).toBe(0);
+  });
+
+  it('leaves the mark of a dispatcher that came after it, and that one keeps it', async () => {
+    const { client, name, keys, redis } = await testQueue();
+    await client.enqueue({ tenant: 'later', jobs: newJobs(1, { delayMs: 50_000 }) });
+    const { invoke } = working(client);
+    const first = dispatch(client, invoke, 2_500);
+    await expect.poll(() => redis.exists(keys.dispatcher)).toBe(1);
+    const before = await redis.get(keys.dispatcher);
+    const younger = createQueueClient({
+      redis: connectShared(),
+      connectBlocking: connectShared,
+      queue: name,
+      shard: 0,
+    });
+    const second = dispatch(younger, invoke, 4_000);
+    await expect.poll(() => redis.get(keys.dispatcher)).not.toBe(before);
+    const taken = await redis.get(keys.dispatcher);
+    await first;
+    expect(await redis.get(keys.dispatcher)).toBe(taken);
+    await second;
+    expect(await redis.exists(keys.dispatcher)).toBe(0);
+    await younger.close();
   });
 
   it('may have others beside it: nothing is served twice', async () => {

@@ -37,7 +37,7 @@ describe('the user that the stack makes', () => {
 
   it('may do all that a job goes through', async () => {
     await client.configure(testConfig());
-    await client.markDispatcher();
+    await client.markDispatcher('take');
     expect(await client.enqueue({ tenant: 'acme', jobs: newJobs(2) })).toMatchObject({ outcome: 'accepted' });
     expect(await client.waitForWake(1_000)).toBe(true);
     const visit = await claimOne(client);

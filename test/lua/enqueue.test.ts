@@ -294,7 +294,7 @@ describe('the caller', () => {
     expect(called).toBeLessThanOrEqual(5_000);
     await queue.redis.del(queue.keys.dispatcher);
     expect(await race()).toBe(1);
-    await client.markDispatcher();
+    await client.markDispatcher('take');
     const alive = await queue.redis.pttl(queue.keys.dispatcher);
     expect(alive).toBeGreaterThan(1_000);
     expect(alive).toBeLessThanOrEqual(3_000);

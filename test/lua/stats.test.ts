@@ -30,7 +30,7 @@ it('sum up what all tenants have and what has happened', async () => {
   await client.settle(a, [failed(1, 60_000), { index: 2, result: 'given_back' }], { claimNext: false });
   await client.settle(b, [dead(1), dead(2), ...allDone(b).slice(2)], { claimNext: false });
   await client.settle(b, [], { claimNext: false });
-  await client.markDispatcher();
+  await client.markDispatcher('take');
   await pass(queue, 100_000);
   const stats = await client.stats();
   expect(stats).toMatchObject({
@@ -60,7 +60,7 @@ it('sum up what all tenants have and what has happened', async () => {
 
 it('show a dispatcher’s mark of life only while it lasts', async () => {
   const { client } = await testQueue();
-  await client.markDispatcher();
+  await client.markDispatcher('take');
   expect(await client.stats()).toMatchObject({ dispatcherAlive: true });
   await client.unmarkDispatcher();
   expect(await client.stats()).toMatchObject({ dispatcherAlive: false });

@@ -12,6 +12,7 @@ import { enqueue } from './scripts/enqueue.ts';
 import { extend } from './scripts/extend.ts';
 import { inspect } from './scripts/inspect.ts';
 import { list } from './scripts/list.ts';
+import { mark } from './scripts/mark.ts';
 import { type OpenedReply, open } from './scripts/open.ts';
 import { pause } from './scripts/pause.ts';
 import { purge } from './scripts/purge.ts';
@@ -20,8 +21,6 @@ import { packResult, settle } from './scripts/settle.ts';
 import { stats } from './scripts/stats.ts';
 import { subscribe } from './scripts/subscribe.ts';
 import { tick } from './scripts/tick.ts';
-
-const MARK_MS = 3_000;
 
 export interface QueueClientOptions {
   readonly redis: RedisConnection;
@@ -36,6 +35,8 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
   const keys = queueKeys(queue, shard);
   let config: QueueConfig | undefined;
   let waiting: RedisConnection | undefined;
+  /** Of the mark of life. An environment runs one dispatcher at a time. */
+  const owner = newSeed();
 
   const writeConfig = (value: QueueConfig) =>
     runScript(redis, keys.prefix, configure, { version: value.version, settings: JSON.stringify(value) });
@@ -173,11 +174,11 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       });
       return woken !== null;
     },
-    async markDispatcher() {
-      await redis.set(keys.dispatcher, 'alive', 'PX', MARK_MS);
+    async markDispatcher(wish) {
+      await run(mark, { owner, wish });
     },
     async unmarkDispatcher() {
-      await redis.del(keys.dispatcher);
+      await run(mark, { owner, wish: 'leave' });
     },
     async close() {
       waiting?.disconnect();

@@ -75,9 +75,12 @@ export interface QueueClient {
   purge(tenant: string, scope: 'everything' | 'jobs'): Promise<PurgeReceipt>;
   /** Blocks on a connection of its own until a visit may be possible, or `timeoutMs` (≤ 5,000) have passed. */
   waitForWake(timeoutMs: number): Promise<boolean>;
-  /** Renews this dispatcher's mark of life for 3 s. */
-  markDispatcher(): Promise<void>;
-  /** Takes the mark away, so that the next enqueue invokes a dispatcher. */
+  /**
+   * Sets the mark of life for 3 s, as this dispatcher's own: `take` whoever had it, `keep` unless another dispatcher has taken
+   * it since.
+   */
+  markDispatcher(wish: 'take' | 'keep'): Promise<void>;
+  /** Takes this dispatcher's mark away, so that the next enqueue invokes one. That of another dispatcher stays. */
   unmarkDispatcher(): Promise<void>;
   close(): Promise<void>;
 }
