@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { LambdaMetric, OnLambdaMetric } from './metrics/service-metrics.ts';
 import type { Pool } from './pool.ts';
 
 export interface EventQueueOptions {
@@ -9,6 +10,7 @@ export interface EventQueueOptions {
   maximumRetries: number;
   /** Told about every failed and every dropped event. */
   onProblem: (line: string) => void;
+  onMetric: OnLambdaMetric;
 }
 
 const FIRST_THROTTLE_RETRY_MS = 1_000;
@@ -44,6 +46,7 @@ export class EventQueue {
   /** Takes an event; returns its request id. */
   accept(payload: string): string {
     const requestId = randomUUID();
+    this.#count('AsyncEventsReceived', 1);
     void this.#deliver(requestId, payload);
     if (this.#duplicates > 0) {
       this.#duplicates--;
@@ -65,7 +68,10 @@ export class EventQueue {
     this.#pending++;
     try {
       while (!this.#stop.signal.aborted) {
-        if (performance.now() - acceptedAt > maximumAgeMs) {
+        const ageMs = performance.now() - acceptedAt;
+        this.#count('AsyncEventAge', ageMs);
+        this.#count('AsyncEventsDropped', Number(ageMs > maximumAgeMs));
+        if (ageMs > maximumAgeMs) {
           onProblem(`${name}: event ${requestId} dropped, older than ${maximumAgeMs / 1_000} s`);
           return;
         }
@@ -79,12 +85,19 @@ export class EventQueue {
         if (!result.functionError) return;
         failures++;
         onProblem(`${name}: event ${requestId} failed: ${result.payload}`);
-        if (failures > maximumRetries) return;
+        if (failures > maximumRetries) {
+          this.#count('AsyncEventsDropped', 1);
+          return;
+        }
         await this.#pause(failures * FAILURE_RETRY_MS);
       }
     } finally {
       this.#pending--;
     }
+  }
+
+  #count(metric: LambdaMetric, value: number): void {
+    this.#options.onMetric(this.#pool.spec.name, metric, value);
   }
 
   async #pause(ms: number): Promise<void> {

@@ -5,6 +5,7 @@ import { decodeTarget, type GatewayRequest, type GatewayResponse, toEvent, toRes
 import { matchRoute, type Route, type RouteMatch, type Throttle } from './http-routes.ts';
 import { readBody } from './http-server.ts';
 import type { LambdaService } from './lambda-service.ts';
+import type { AnsweredRequest } from './metrics/service-metrics.ts';
 import type { Permissions } from './permissions.ts';
 
 export interface HttpApiOptions {
@@ -14,6 +15,7 @@ export interface HttpApiOptions {
   permissions: Permissions;
   accountId: string;
   onProblem: (line: string) => void;
+  onRequest: (request: AnsweredRequest) => void;
 }
 
 // Limits of the service.
@@ -43,9 +45,12 @@ export function httpApi(
   const admit = throttleOf(options.throttle);
   return async (request, response) => {
     const requestId = randomUUID();
-    const answer = await route(request, requestId, options, authorizers, admit);
+    const startedAt = performance.now();
+    let integrationMs: number | undefined;
+    const answer = await route(request, requestId, options, authorizers, admit, (ms) => (integrationMs = ms));
     const { status, headers, body } = typeof answer === 'number' ? ownAnswer(answer) : answer;
     response.writeHead(status, { ...headers, 'apigw-requestid': requestId, 'content-length': body.length });
+    options.onRequest({ status, latencyMs: performance.now() - startedAt, integrationMs });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
 }
@@ -56,6 +61,7 @@ async function route(
   options: HttpApiOptions,
   authorizers: Authorizers,
   admit: () => boolean,
+  onIntegrated: (ms: number) => void,
 ): Promise<GatewayResponse | keyof typeof MESSAGES> {
   const body = await readBody(request, LARGEST_REQUEST_BYTES);
   if (!body) return 413;
@@ -66,7 +72,10 @@ async function route(
   if (!admit()) return 429;
   const authorized = await authorizers.authorize(match.route.authorization, request.headers.authorization);
   if (!authorized.allowed) return authorized.status;
-  return await integrate({ request, requestId, ...target, body }, match, authorized.context, options);
+  const startedAt = performance.now();
+  const answer = await integrate({ request, requestId, ...target, body }, match, authorized.context, options);
+  onIntegrated(performance.now() - startedAt);
+  return answer;
 }
 
 async function integrate(

@@ -11,6 +11,7 @@ export interface LambdaOptions {
   idleMs: number;
   variables: PoolEvents['variables'];
   onLog: PoolEvents['onLog'];
+  onMetric: PoolEvents['onMetric'];
   onProblem: (line: string) => void;
 }
 
@@ -34,7 +35,10 @@ export class LambdaService {
     for (const declared of functions) {
       const pool = new Pool(declared, { ...options, reservedConcurrency: declared.reservedConcurrency }, options);
       this.#pools.set(declared.name, pool);
-      this.#queues.set(declared.name, new EventQueue(pool, { ...declared.events, onProblem: options.onProblem }));
+      this.#queues.set(
+        declared.name,
+        new EventQueue(pool, { ...declared.events, onProblem: options.onProblem, onMetric: options.onMetric }),
+      );
     }
   }
 

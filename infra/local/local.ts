@@ -9,6 +9,11 @@ import { LambdaService } from './lambda-service.ts';
 import { LogStore } from './log-store.ts';
 import { readPermissions } from './permissions.ts';
 import { adoptRedis, applyTemplate, checkRedisUrl, type QueueRedis } from './queue-redis.ts';
+import { Alarms, type AlarmState } from './metrics/alarms.ts';
+import { type Dashboard, readDashboards } from './metrics/dashboards.ts';
+import { parseEmf } from './metrics/emf.ts';
+import { ServiceMetrics } from './metrics/service-metrics.ts';
+import { MetricStore } from './metrics/store.ts';
 import { type RunningRedis, startRedis } from './redis-server.ts';
 import { readSchedules, Scheduler } from './schedules.ts';
 import { synthesize } from './synth.ts';
@@ -56,6 +61,12 @@ export interface Local {
   pendingEvents(functionName: string): number;
   /** The last lines that one function logged, or all of them, oldest first. */
   logs(functionName?: string): string[];
+  /** What the functions and the services have measured. */
+  metrics: MetricStore;
+  /** The template's alarms, as they stand at that time (now when left out), in ms since the epoch. */
+  alarms(nowMs?: number): AlarmState[];
+  /** The template's dashboards: what their bodies hold, resolved. */
+  dashboards(): Dashboard[];
   /** Ends the runner's own Redis, and with it all that is in it. */
   stopRedis(): Promise<void>;
   /** Starts it again, empty, at the same address. */
@@ -130,7 +141,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     }
     const own = options.redisUrl === undefined;
 
+    const metrics = new MetricStore(onProblem);
+    const services = new ServiceMetrics(metrics, template);
+    const alarms = new Alarms(template, metrics);
+    const dashboards = readDashboards(template);
     const logs = new LogStore(KEPT_LOG_LINES);
+    logs.listen((_, line) => metrics.record(...parseEmf(line, onProblem)));
     if (options.onLog) logs.listen(options.onLog);
     const reached = functions.map((declared) => ({
       ...declared,
@@ -142,6 +158,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       idleMs: options.idleMs ?? 60_000,
       variables: () => ({ AWS_REGION: REGION, AWS_DEFAULT_REGION: REGION, AWS_ENDPOINT_URL_LAMBDA: lambdaUrl }),
       onLog: (name, line) => logs.add(name, line),
+      onMetric: services.onLambda,
       onProblem,
     });
     cleanup.push(() => lambda.stop());
@@ -149,10 +166,20 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     const scheduler = new Scheduler(readSchedules(template), { lambda, permissions, onProblem });
     cleanup.push(async () => scheduler.stop());
     handlers.resolve({
-      api: httpApi({ routes, throttle: readThrottle(template), lambda, permissions, accountId: ACCOUNT_ID, onProblem }),
+      api: httpApi({
+        routes,
+        throttle: readThrottle(template),
+        lambda,
+        permissions,
+        accountId: ACCOUNT_ID,
+        onProblem,
+        onRequest: services.onRequest,
+      }),
       invoke: invokeApi(lambda),
     });
     if (options.schedules ?? true) scheduler.start();
+    const unwatch = services.watchRedis(redis.url);
+    cleanup.push(async () => unwatch());
 
     const named = (name: string) => nameOf(functions, name);
     return {
@@ -167,6 +194,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       invokeTwice: (name, count = 1) => lambda.queue(named(name)).deliverTwice(count),
       pendingEvents: (name) => lambda.queue(named(name)).pending,
       logs: (name) => logs.lines(name === undefined ? undefined : named(name)),
+      metrics,
+      alarms: (nowMs) => alarms.evaluate(nowMs),
+      dashboards: () => dashboards,
       stopRedis: async () => await server?.stop(),
       restartRedis: async () => {
         await server?.stop();

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
+import type { LambdaMetric, OnLambdaMetric } from './metrics/service-metrics.ts';
 import { Environment, type FunctionSpec, type Invocation, type InvocationResult } from './environment.ts';
 
 /** What a pool tells the runner. */
 export interface PoolEvents {
   onLog: (functionName: string, line: string) => void;
+  onMetric: OnLambdaMetric;
   /** Variables that every environment gets beside its own. */
   variables: (functionName: string) => Record<string, string>;
 }
@@ -67,9 +69,12 @@ export class Pool {
     invocation: Invocation,
   ): Promise<{ result: InvocationResult; environment: Environment | undefined }> | undefined {
     const { reservedConcurrency } = this.#limits;
-    if (reservedConcurrency !== undefined && this.#active >= reservedConcurrency) return undefined;
+    const throttled = reservedConcurrency !== undefined && this.#active >= reservedConcurrency;
+    this.#count('Throttles', Number(throttled));
+    if (throttled) return undefined;
     if (this.#stopped) return Promise.resolve({ result: stoppedResult(), environment: undefined });
     this.#active++;
+    this.#count('ConcurrentExecutions', this.#active);
     const answer = new Promise<{ result: InvocationResult; environment: Environment | undefined }>((resolve) => {
       this.#waiting.push({ invocation, resolve });
     });
@@ -112,11 +117,28 @@ export class Pool {
       const environment = this.#idle.pop();
       if (!environment) break;
       const next = this.#waiting.shift();
-      if (next) void environment.invoke(next.invocation).then((result) => next.resolve({ result, environment }));
+      if (next) void this.#run(environment, next);
     }
     const most = this.#limits.reservedConcurrency ?? this.#limits.mostEnvironments;
     const coming = () => this.#queued + this.#initialising.size;
     while (coming() < this.#waiting.length && this.#all.size + this.#queued < most) this.#startOne();
+  }
+
+  async #run(environment: Environment, next: Waiting): Promise<void> {
+    const startedAt = performance.now();
+    const result = await environment.invoke(next.invocation);
+    this.#count('Duration', performance.now() - startedAt);
+    this.#countInvocation(result);
+    next.resolve({ result, environment });
+  }
+
+  #count(metric: LambdaMetric, value: number): void {
+    this.#events.onMetric(this.spec.name, metric, value);
+  }
+
+  #countInvocation({ functionError }: InvocationResult): void {
+    this.#count('Invocations', 1);
+    this.#count('Errors', Number(functionError !== undefined));
   }
 
   #startOne(): void {
@@ -168,8 +190,15 @@ export class Pool {
     const index = this.#idle.indexOf(environment);
     if (index >= 0) this.#idle.splice(index, 1);
     if (warmed) warmed(initError);
-    else if (initError) this.#waiting.shift()?.resolve({ result: initError, environment: undefined });
+    else if (initError) this.#failNext(initError);
     this.#hand();
+  }
+
+  #failNext(initError: InvocationResult): void {
+    const next = this.#waiting.shift();
+    if (!next) return;
+    this.#countInvocation(initError);
+    next.resolve({ result: initError, environment: undefined });
   }
 
   /** Frees the place in the gate that a start held; one that only warms never had a place. */

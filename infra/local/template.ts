@@ -33,6 +33,10 @@ export interface Resource {
 
 /** The property that gives a resource its name, where its type has one; without it the logical id is the name. */
 const NAME_PROPERTY: Record<string, string> = {
+  'AWS::CloudWatch::Alarm': 'AlarmName',
+  'AWS::CloudWatch::CompositeAlarm': 'AlarmName',
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+  'AWS::CloudWatch::InsightRule': 'RuleName',
   'AWS::ElastiCache::ReplicationGroup': 'ReplicationGroupId',
   'AWS::ElastiCache::User': 'UserId',
   'AWS::ElastiCache::UserGroup': 'UserGroupId',
@@ -232,6 +236,10 @@ export class Template {
     const known: Record<string, string> = {
       'AWS::ApiGatewayV2::Api.ApiId': id,
       'AWS::ApiGatewayV2::Api.ApiEndpoint': `https://${id}.execute-api.${region}.amazonaws.com`,
+      'AWS::CloudWatch::Alarm.Arn': arn('cloudwatch', `alarm:${name}`),
+      'AWS::CloudWatch::CompositeAlarm.Arn': arn('cloudwatch', `alarm:${name}`),
+      'AWS::CloudWatch::InsightRule.Arn': arn('cloudwatch', `insight-rule/${name}`),
+      'AWS::CloudWatch::InsightRule.RuleName': name,
       'AWS::ElastiCache::ReplicationGroup.ConfigurationEndPoint.Address': redis.host,
       'AWS::ElastiCache::ReplicationGroup.ConfigurationEndPoint.Port': String(redis.port),
       'AWS::ElastiCache::ReplicationGroup.PrimaryEndPoint.Address': redis.host,
@@ -242,6 +250,7 @@ export class Template {
       'AWS::Lambda::Function.Arn': arn('lambda', `function:${name}`),
       'AWS::Logs::LogGroup.Arn': arn('logs', `log-group:${name}:*`),
       'AWS::SNS::Topic.TopicArn': arn('sns', name),
+      'AWS::SNS::Topic.TopicName': name,
       'AWS::SQS::Queue.Arn': arn('sqs', name),
       'AWS::SQS::Queue.QueueUrl': `https://sqs.${region}.amazonaws.com/${accountId}/${name}`,
     };

@@ -14,7 +14,7 @@ test('answers what still waits when a pool stops, and what comes later, without 
       env: {},
     },
     { reservedConcurrency: undefined, mostEnvironments: 0, idleMs: 1_000 },
-    { onLog: () => undefined, variables: () => ({}) },
+    { onLog: () => undefined, onMetric: () => undefined, variables: () => ({}) },
   );
   const early = pool.invoke({ requestId: 'early', payload: '{}' });
   await pool.stop();
