@@ -29,7 +29,7 @@ export function maxMin(total: number, claimants: readonly Claimant[]): number[] 
 }
 
 /** Parts of all service, 0 to 1. */
-export interface Share {
+interface Share {
   readonly realised: number;
   readonly entitled: number;
 }

@@ -1,11 +1,11 @@
 /** A tenant with a label of its own, and when it was last among the top. */
-export interface Seat {
+interface Seat {
   readonly tenant: string;
   readonly lastInMs: number;
 }
 
 /** A tenant that had a label, and the last time that it had. */
-export interface Left {
+interface Left {
   readonly tenant: string;
   readonly leftMs: number;
 }
