@@ -2,6 +2,7 @@ import type { ClaimedVisit } from '../lib/domain/outcomes.ts';
 import type { InvokeOutcome } from '../lib/lambda/invoker.ts';
 import type { QueueClient } from '../lib/queue/queue-client.ts';
 import { describeThrown, type Log } from '../lib/telemetry/logger.ts';
+import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 /** Invokes at once. More would wait for connections. */
 export const INVOKES_MAX = 20;
@@ -65,12 +66,22 @@ export class Launcher {
       return;
     }
     this.counts.refused += 1;
-    log.warn('invoke refused', { tenant, lease: leaseId, jobs, reason: invoked.reason, detail: invoked.detail });
+    log.warn('invoke refused', {
+      tenant: tenantLabel(tenant),
+      leaseId,
+      jobs,
+      reason: invoked.reason,
+      detail: invoked.detail,
+    });
     try {
       // After a timeout the event may come all the same: it will find the lease gone.
       await queue.release({ leaseId, token });
     } catch (error) {
-      log.warn('visit not released, its lease will lapse', { tenant, lease: leaseId, reason: describeThrown(error) });
+      log.warn('visit not released, its lease will lapse', {
+        tenant: tenantLabel(tenant),
+        leaseId,
+        reason: describeThrown(error),
+      });
     }
   }
 }

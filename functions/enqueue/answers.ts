@@ -2,6 +2,10 @@ import type { TenantId } from '../lib/domain/ids.ts';
 import { drainSeconds, expectedRate, retryAfterSeconds } from '../lib/domain/estimates.ts';
 import { assertNever, type EnqueueOutcome } from '../lib/domain/outcomes.ts';
 import { type Answer, answer, problem } from '../lib/lambda/answer.ts';
+import { metricFields } from '../lib/telemetry/emf.ts';
+import type { Log } from '../lib/telemetry/logger.ts';
+import { eventMetrics } from '../lib/telemetry/metric-names.ts';
+import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 /** Raising the cap takes somebody's decision: no sense in asking more often than this. */
 const NEVER_FITS_RETRY_SECONDS = 3_600;
@@ -46,4 +50,18 @@ export function enqueueAnswer(tenant: TenantId, jobs: number, outcome: EnqueueOu
     default:
       return assertNever(outcome);
   }
+}
+
+/** Tells of a batch that was refused at the tenant's cap, in a line that counts its jobs as well. A refusal writes nothing to Redis. */
+export function tellRefusal(log: Log, queue: string, tenant: string, jobs: number, outcome: EnqueueOutcome): void {
+  if (outcome.outcome !== 'full') return;
+  const { depth, limit } = outcome;
+  log.info('rejected', {
+    event: 'rejected',
+    tenant: tenantLabel(tenant),
+    jobs,
+    depth,
+    limit,
+    ...metricFields(queue, eventMetrics.rejected, [jobs]),
+  });
 }

@@ -4,7 +4,7 @@ import { httpHandler, on, onDirect } from '../lib/lambda/http.ts';
 import type { Call } from '../lib/lambda/request.ts';
 import { coldStart } from '../lib/lambda/runtime.ts';
 import { createWaker } from '../lib/lambda/waker.ts';
-import { enqueueAnswer } from './answers.ts';
+import { enqueueAnswer, tellRefusal } from './answers.ts';
 import { identify } from './identity.ts';
 import { newJobs } from './new-jobs.ts';
 
@@ -26,6 +26,7 @@ async function enqueue(
   const queue = await openQueue();
   const outcome = await queue.enqueue({ tenant, claimPlan: plan, idempotencyKey, jobs });
   if (outcome.outcome === 'accepted' && outcome.dispatch) await wake();
+  tellRefusal(log, settings.queue, tenant, jobs.length, outcome);
   return enqueueAnswer(tenant, jobs.length, outcome);
 }
 

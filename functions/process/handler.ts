@@ -19,6 +19,7 @@ export const handler = eventHandler({ log, schema }, async ({ leaseId, token }, 
     { leaseId, token },
     {
       queue,
+      queueName: settings.queue,
       jobs,
       backoff,
       random: Math.random,

@@ -16,6 +16,7 @@ local key = {
   onces = prefix .. 'onces',
   wake = prefix .. 'wake',
   dispatcher = prefix .. 'dispatcher',
+  monitor = prefix .. 'monitor',
 }
 local function tenantKey(name) return prefix .. 'tenant:' .. name end
 local function readyKey(name) return prefix .. 'ready:' .. name end

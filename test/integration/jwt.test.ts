@@ -142,7 +142,7 @@ test('goes by the plan of the token where the record names none, from the first 
 });
 
 test('leaves tenant and plan to those who may invoke the function itself', async () => {
-  const path = `/2015-03-31/functions/rota-${stack.queue}-enqueue/invocations`;
+  const path = `/2015-03-31/functions/${stack.functionName('enqueue')}/invocations`;
   const invoke = async (event: unknown) => {
     const response = await fetch(stack.lambdaUrl + path, { method: 'POST', body: JSON.stringify(event) });
     return response.json();

@@ -28,6 +28,7 @@ it('are these', () => {
     'onces',
     'wake',
     'dispatcher',
+    'monitor',
   ]);
   expect(PER_TENANT.map((kind) => keys[kind]('acme'))).toEqual([
     '{rota:q:0}:v1:tenant:acme',

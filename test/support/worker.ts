@@ -18,6 +18,7 @@ export const workerOptions = (
   given: Partial<VisitOptions> = {},
 ): VisitOptions => ({
   queue,
+  queueName: 'default',
   jobs: echoing(handler),
   backoff: { baseMs: 0, capMs: 0 },
   random: () => 0,

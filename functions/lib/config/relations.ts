@@ -85,9 +85,9 @@ const relations: readonly Relation[] = [
   },
   {
     over: ['endpoint', 'egress'],
-    holds: (s) => s.endpoint || s.egress !== 'none',
+    holds: (s) => s.endpoint !== 'none' || s.egress !== 'none',
     given: (s) => s.endpoint,
-    expected: () => 'true, or egress set to ipv6 or nat: dispatch has to reach the Lambda service',
+    expected: () => 'create or existing, or egress set to ipv6 or nat: dispatch has to reach the Lambda service',
   },
   jwt(
     'auth.jwt.issuer',

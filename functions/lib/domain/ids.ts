@@ -27,7 +27,7 @@ export function tenantIdFault(text: string): string | undefined {
 export const isTenantId = (text: string): text is TenantId => tenantIdFault(text) === undefined;
 
 /** The path segment that addresses a tenant: the id itself where gateways and signers leave it alone, else `~` + base64url. */
-export function tenantSegment(id: TenantId): string {
+export function tenantSegment(id: string): string {
   return PLAIN_SEGMENT.test(id) ? id : `~${Buffer.from(id, 'utf8').toString('base64url')}`;
 }
 

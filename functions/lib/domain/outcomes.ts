@@ -213,6 +213,50 @@ export interface QueueStats {
   readonly virtualClock: number;
 }
 
+/** One tenant as the watcher of the queue reads it. */
+export interface TenantReading {
+  readonly tenant: string;
+  readonly plan: string;
+  readonly weight: number;
+  readonly ready: number;
+  readonly delayed: number;
+  readonly inFlight: number;
+  readonly held: HeldReason[];
+  readonly oldestReadySinceMs: number | null;
+  /** Counted since the tenant was first seen. `served` falls when jobs are given back. */
+  readonly enqueued: number;
+  readonly served: number;
+  /** Jobs per second, null when nothing was served lately, and the span they were counted over in ms. */
+  readonly ratePerSecond: number | null;
+  readonly rateSpanMs: number;
+}
+
+export interface Survey {
+  readonly nowMs: number;
+  /** Where the next slice begins; '0' after the last. */
+  readonly cursor: string;
+  /** Of the queue as a whole, as of a tenant. */
+  readonly ratePerSecond: number | null;
+  readonly rateSpanMs: number;
+  readonly tenants: TenantReading[];
+}
+
+/** What was kept of a tenant, and what its lists and leases say; -1 stands for an entry that is not there. */
+export interface SweepDifference {
+  /** Null = the queue's own sums. */
+  readonly tenant: string | null;
+  readonly counter: string;
+  readonly kept: number;
+  readonly counted: number;
+}
+
+export interface SweepOutcome {
+  readonly nowMs: number;
+  /** Tenants that were looked at; of those named, some may be gone. */
+  readonly tenants: number;
+  readonly differences: SweepDifference[];
+}
+
 export interface TenantPage {
   readonly tenants: TenantView[];
   readonly next: string | null;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { QueueConfig } from '../config/queue-config.ts';
 import { assertNever, type EnqueueOutcome, type JobResult, type Lease, type Visit } from '../domain/outcomes.ts';
 import { QueueUnavailable, QueueUnconfigured } from './errors.ts';
-import { queueKeys } from './keys.ts';
+import { type QueueKeys, queueKeys } from './keys.ts';
 import type { EnqueueRequest, QueueClient } from './queue-client.ts';
 import { batchIds, packNewJob, readJob } from './record.ts';
 import { type RedisConnection, runScript, type Script, type ScriptArgument } from './script.ts';
@@ -11,6 +11,7 @@ import { configure } from './scripts/configure.ts';
 import { enqueue } from './scripts/enqueue.ts';
 import { extend } from './scripts/extend.ts';
 import { inspect } from './scripts/inspect.ts';
+import { keep } from './scripts/keep.ts';
 import { list } from './scripts/list.ts';
 import { mark } from './scripts/mark.ts';
 import { type OpenedReply, open } from './scripts/open.ts';
@@ -20,6 +21,8 @@ import { release } from './scripts/release.ts';
 import { packResult, settle } from './scripts/settle.ts';
 import { stats } from './scripts/stats.ts';
 import { subscribe } from './scripts/subscribe.ts';
+import { survey } from './scripts/survey.ts';
+import { sweep } from './scripts/sweep.ts';
 import { tick } from './scripts/tick.ts';
 
 export interface QueueClientOptions {
@@ -150,6 +153,16 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       const tenants = await run(list, { sort, offset, limit: limit + 1 });
       return { tenants: tenants.slice(0, limit), next: tenants.length > limit ? String(offset + limit) : null };
     },
+    survey: (cursor, count, named = []) => run(survey, { cursor, count }, named),
+    sweep: (tenants, totals) => run(sweep, { totals: totals ? 1 : 0 }, tenants),
+    tenantNames: (cursor) => scanTenants({ redis, keys }, cursor),
+    async lastReading() {
+      const [number, reading] = await redis.hmget(keys.monitor, 'number', 'reading').catch((error: unknown) => {
+        throw new QueueUnavailable(`last reading: ${String(error)}`, { cause: error });
+      });
+      return { number: Number(number ?? 0), reading: reading ?? null };
+    },
+    keepReading: (follows, reading) => run(keep, { follows, reading }),
     subscribe: (tenant, record) =>
       runTwice(subscribe, {
         tenant,
@@ -185,6 +198,23 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       redis.disconnect();
     },
   };
+}
+
+/** Keys that a step of a scan looks at: a third of a millisecond of the server's time. */
+const SCANNED_KEYS = 1_000;
+
+/**
+ * A step through the names of all tenants. No script, since a script must not scan; and without an index of all tenants,
+ * which every enqueue would have to keep for this alone. The queue's keys share a slot, in a cluster of one shard.
+ */
+async function scanTenants({ redis, keys }: Pick<QueueClientOptions, 'redis'> & { keys: QueueKeys }, cursor: string) {
+  const beginning = keys.tenant('');
+  const [next, found] = await redis
+    .scan(cursor, 'MATCH', `${beginning}*`, 'COUNT', SCANNED_KEYS)
+    .catch((error: unknown) => {
+      throw new QueueUnavailable(`scan: ${String(error)}`, { cause: error });
+    });
+  return { names: found.map((key) => key.slice(beginning.length)), cursor: next };
 }
 
 /** 48 bits of time, so that ids sort roughly by age, and 32 random ones. */

@@ -18,6 +18,7 @@ export interface QueueKeys {
   readonly onces: string;
   readonly wake: string;
   readonly dispatcher: string;
+  readonly monitor: string;
   tenant(tenant: string): string;
   ready(tenant: string): string;
   returned(tenant: string): string;
@@ -46,6 +47,7 @@ export function queueKeys(queue: string, shard: number): QueueKeys {
     onces: `${prefix}onces`,
     wake: `${prefix}wake`,
     dispatcher: `${prefix}dispatcher`,
+    monitor: `${prefix}monitor`,
     tenant: (tenant) => `${prefix}tenant:${tenant}`,
     ready: (tenant) => `${prefix}ready:${tenant}`,
     returned: (tenant) => `${prefix}returned:${tenant}`,

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Lease } from '../../lib/domain/outcomes.ts';
+import type { Lease, Visit } from '../../lib/domain/outcomes.ts';
+import { metricFields } from '../../lib/telemetry/emf.ts';
+import type { Log } from '../../lib/telemetry/logger.ts';
+import { eventMetrics } from '../../lib/telemetry/metric-names.ts';
+import { tenantLabel } from '../../lib/telemetry/tenant-label.ts';
 import { persist } from './persist.ts';
-import { runVisit, type VisitOptions } from './run-visit.ts';
+import { runVisit, type VisitEnd, type VisitOptions } from './run-visit.ts';
 
 /** How long opening is tried while the queue is away; by then the lease is about to lapse. */
 const OPEN_MS = 15_000;
@@ -25,26 +29,33 @@ export async function runLease(lease: Lease, options: VisitOptions): Promise<voi
     log,
   );
   if (opened.outcome !== 'opened') {
-    log.info('lease not opened', { lease: lease.leaseId, because: opened.outcome });
+    log.info('lease not opened', { leaseId: lease.leaseId, because: opened.outcome });
     return;
   }
   let visit: typeof opened.visit | undefined = opened.visit;
   for (let first = true; visit !== undefined; first = false) {
     const startedMs = performance.now();
-    const { tenant, leaseId, visit: number, jobs, lanes } = visit;
     const end = await runVisit(visit, openedMs, first, options);
-    const ms = Math.round(performance.now() - startedMs);
-    log.info('visit', {
-      tenant,
-      lease: leaseId,
-      visit: number,
-      jobs: jobs.length,
-      lanes,
-      ms,
-      outcome: end.outcome,
-      ...end.counts,
-    });
+    tellVisit(log, options.queueName, visit, end, performance.now() - startedMs);
     openedMs = end.next?.askedMs ?? openedMs;
     visit = end.next?.visit;
   }
+}
+
+/** Tells of a visit in a line that is also the record of how long its jobs had waited. */
+function tellVisit(log: Log, queueName: string, visit: Visit, end: VisitEnd, ms: number): void {
+  const waits = end.waitsMs.map((waitMs) => Math.round(waitMs) / 1000);
+  log.info('visit', {
+    event: 'visit',
+    tenant: tenantLabel(visit.tenant),
+    leaseId: visit.leaseId,
+    visit: visit.visit,
+    jobs: visit.jobs.length,
+    lanes: visit.lanes,
+    ms: Math.round(ms),
+    waitMs: Math.round(Math.max(0, ...end.waitsMs)),
+    outcome: end.outcome,
+    ...end.counts,
+    ...metricFields(queueName, eventMetrics.dispatchLatency, waits),
+  });
 }

@@ -17,6 +17,8 @@ const COALESCE_MS = 100;
 
 export interface VisitOptions extends JobRunnerOptions {
   readonly queue: Pick<QueueClient, 'open' | 'extend' | 'settle'>;
+  /** Whose metrics the visits are told in. */
+  readonly queueName: string;
   /** Time of a job that names none itself. */
   readonly jobTimeoutMs: number;
   /** When everything must be settled, on the clock of `performance.now()`. */
@@ -29,6 +31,8 @@ export interface VisitEnd {
   /** The next visit of the same lease, and when it was asked for. */
   readonly next?: { readonly visit: Visit; readonly askedMs: number };
   readonly counts: Readonly<Record<JobResult['result'], number>>;
+  /** How long each job that was started had been ready by then, in ms. */
+  readonly waitsMs: readonly number[];
 }
 
 /** The work of one visit: its jobs, `lanes` at a time, and what is told to the queue meanwhile. */
@@ -40,6 +44,9 @@ class VisitRun {
   private readonly running = new Map<number, RunningJob>();
   private finished: JobResult[] = [];
   private readonly counts = { done: 0, failed: 0, dead: 0, given_back: 0, unfinished: 0 };
+  private readonly waitsMs: number[] = [];
+  /** Redis' clock less this process', as it was when the visit came. */
+  private readonly clockAheadMs: number;
   private readonly latch = createLatch();
   private readonly heartbeat: Heartbeat;
   /** Since when the oldest finished result waits to be settled. */
@@ -56,6 +63,7 @@ class VisitRun {
     this.options = options;
     this.pending = [...visit.jobs];
     this.startedAny = !first;
+    this.clockAheadMs = visit.nowMs - performance.now();
     this.heartbeat = startHeartbeat(visit, openedMs, {
       extend: () => options.queue.extend(this.lease),
       onYield: () => this.stop(),
@@ -109,6 +117,7 @@ class VisitRun {
   }
 
   private start(job: VisitJob, timeoutMs: number): void {
+    this.waitsMs.push(Math.max(0, performance.now() + this.clockAheadMs - job.readySinceMs));
     const started = startJob(this.visit.tenant, job, timeoutMs, this.options);
     this.running.set(job.index, started);
     void this.finish(started);
@@ -187,7 +196,7 @@ class VisitRun {
   }
 
   private end(outcome: VisitEnd['outcome']): VisitEnd {
-    return { outcome, counts: { ...this.counts } };
+    return { outcome, counts: { ...this.counts }, waitsMs: this.waitsMs };
   }
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { getQueue } from '../../../functions/contract/queue.ts';
 import { getTenant } from '../../../functions/contract/tenants.ts';
 import type { QueueStats, TenantView } from '../../../functions/lib/domain/outcomes.ts';
-import { readings } from '../../../functions/monitor/readings.ts';
 import { queueBody, tenantBody } from '../../../functions/tenants/views.ts';
 
 const bounds = { quantum: 4, visitConcurrency: 1, maxVisitMs: 5_000 };
@@ -138,19 +137,5 @@ describe('the queue', () => {
     const body = queueBody('default', stats());
     expect(getQueue.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
     expect(body).toMatchObject({ depth: 100, oldestAgeSeconds: 12.345, estimatedDrainSeconds: 2 });
-  });
-});
-
-describe('the readings', () => {
-  it('are differences of what is counted, once there is something to differ from', () => {
-    const first = Object.fromEntries(readings(stats(), undefined));
-    expect(first).toMatchObject({ depth: 100, oldestAge: 12.345, capacityUsed: 3, dispatcherAlive: 1 });
-    expect(first).not.toHaveProperty('served');
-    const second = Object.fromEntries(readings(stats({ served: 17, done: 4 }), stats()));
-    expect(second).toMatchObject({ served: 10, done: 0, enqueued: 0 });
-  });
-
-  it('tell nothing of what has begun again from nothing', () => {
-    expect(Object.fromEntries(readings(stats({ served: 1 }), stats()))).not.toHaveProperty('served');
   });
 });

@@ -11,6 +11,10 @@ const HELD_BITS: readonly (readonly [number, HeldReason])[] = [
   [8, 'backoff'],
 ];
 
+/** What holds a tenant, from the bits of its record. */
+export const heldReasons = (bits: number): HeldReason[] =>
+  HELD_BITS.filter(([bit]) => (bits & bit) !== 0).map(([, reason]) => reason);
+
 /** Field and value in turn, as a lookup. */
 export function fieldsOf(flat: Reply): (name: string) => Reply[number] | undefined {
   const fields = new Map<string, Reply[number] | undefined>();
@@ -21,7 +25,6 @@ export function fieldsOf(flat: Reply): (name: string) => Reply[number] | undefin
 /** Decodes what `viewOf` in lua/lib/view.lua sends. */
 export function decodeView(nowMs: number, flat: Reply): TenantView {
   const field = fieldsOf(flat);
-  const held = number(field('held'));
   return {
     tenant: text(field('tenant')),
     plan: text(field('planName')),
@@ -40,7 +43,7 @@ export function decodeView(nowMs: number, flat: Reply): TenantView {
     lanes: number(field('lanes')),
     dead: number(field('dead')),
     bytes: number(field('bytes')),
-    held: HELD_BITS.filter(([bit]) => (held & bit) !== 0).map(([, reason]) => reason),
+    held: heldReasons(number(field('held'))),
     heldUntilMs: number(field('until')) || null,
     oldestReadySinceMs: optional(field('oldest')),
     visitsAhead: optional(field('ahead')),
