@@ -185,7 +185,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       store: metrics,
       alarms,
       dashboards,
-      tenants: new Tenants({ lambda, functionName: named('tenants'), store: metrics, queue: queue.name }),
+      tenants: new Tenants({ lambda, functionName: named('tenants'), store: metrics }),
       monitorSeconds: { here: monitorSeconds, onAws: MONITOR_SECONDS },
     });
     const api = httpApi({

@@ -3,11 +3,11 @@ import type { Alarms } from '../metrics/alarms.ts';
 import type { Dashboard } from '../metrics/dashboards.ts';
 import { timesOf } from '../metrics/metric.ts';
 import type { MetricStore } from '../metrics/store.ts';
-import { NAMESPACE, QUEUE_DIMENSION, queueMetrics } from '../../../functions/lib/telemetry/metric-names.ts';
+import { NAMESPACE, queueMetrics } from '../../../functions/lib/telemetry/metric-names.ts';
 import { bundlePage } from './bundle.ts';
 import type { Tenants } from './tenants.ts';
 import type { DashboardView } from './view.ts';
-import { viewWidget } from './widgets.ts';
+import { viewWidget, withoutAlarms } from './widgets.ts';
 
 /** Where the page is served: no route of the contract, and nothing that is deployed. */
 export const DASHBOARD_PATH = '/dashboard';
@@ -90,18 +90,22 @@ async function viewOf(options: DashboardOptions, wantedSeconds: number): Promise
   const stepMs = Math.max(monitorSeconds.here * 1_000, rangeMs / 360);
   const endMs = Math.floor(nowMs / stepMs) * stepMs;
   const window = { startMs: endMs - rangeMs, endMs, stepMs };
-  const capacity = { namespace: NAMESPACE, name: queueMetrics.capacity.name, dimensions: { [QUEUE_DIMENSION]: queue } };
+  const capacity = store
+    .metrics()
+    .find(({ namespace, name }) => namespace === NAMESPACE && name === queueMetrics.capacity.name);
   return {
     nowMs,
     queue,
     times: timesOf({ ...window, periodMs: stepMs }).map((start) => start + stepMs),
     monitor: {
-      lastMs: store.newestMs(capacity) ?? null,
+      lastMs: (capacity && store.newestMs(capacity)) ?? null,
       everySeconds: monitorSeconds.here,
       onAwsSeconds: monitorSeconds.onAws,
     },
     alarms: alarms.evaluate(nowMs),
     tenants: await tenants.view(nowMs),
-    widgets: dashboards.flatMap(({ widgets }) => widgets.map((widget) => viewWidget(widget, store, window))),
+    widgets: dashboards.flatMap(({ widgets }) =>
+      withoutAlarms(widgets).map((widget) => viewWidget(widget, store, window)),
+    ),
   };
 }

@@ -1,10 +1,4 @@
-import {
-  NAMESPACE,
-  OTHER,
-  QUEUE_DIMENSION,
-  TENANT_DIMENSION,
-  tenantMetrics,
-} from '../../../functions/lib/telemetry/metric-names.ts';
+import { NAMESPACE, OTHER, TENANT_DIMENSION, tenantMetrics } from '../../../functions/lib/telemetry/metric-names.ts';
 import type { LambdaService } from '../lambda-service.ts';
 import type { MetricStore } from '../metrics/store.ts';
 import { isObject, textOf } from '../template.ts';
@@ -31,14 +25,12 @@ export class Tenants {
   readonly #lambda: LambdaService;
   readonly #functionName: string;
   readonly #store: MetricStore;
-  readonly #queue: string;
   #asked: { atMs: number; answer: Promise<Map<string, Known> | string> } | undefined;
 
-  constructor(options: { lambda: LambdaService; functionName: string; store: MetricStore; queue: string }) {
+  constructor(options: { lambda: LambdaService; functionName: string; store: MetricStore }) {
     this.#lambda = options.lambda;
     this.#functionName = options.functionName;
     this.#store = options.store;
-    this.#queue = options.queue;
   }
 
   async view(nowMs: number): Promise<TenantsView> {
@@ -60,8 +52,8 @@ export class Tenants {
   #shares(nowMs: number): Map<string | null, Pick<TenantRow, 'realised' | 'entitled'>> {
     const shares = new Map<string | null, Pick<TenantRow, 'realised' | 'entitled'>>();
     for (const id of this.#store.metrics()) {
-      const { [TENANT_DIMENSION]: label, [QUEUE_DIMENSION]: queue } = id.dimensions;
-      if (id.namespace !== NAMESPACE || label === undefined || queue !== this.#queue) continue;
+      const { [TENANT_DIMENSION]: label } = id.dimensions;
+      if (id.namespace !== NAMESPACE || label === undefined) continue;
       if (id.name !== tenantMetrics.realisedShare.name && id.name !== tenantMetrics.entitledShare.name) continue;
       const newest = this.#store.newest(id, nowMs - FRESH_MS);
       if (newest === undefined) continue;

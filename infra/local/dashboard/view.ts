@@ -85,9 +85,9 @@ export type WidgetView = Placed &
         readonly stacked: boolean;
         readonly lines: readonly LineView[];
         readonly left: AxisView;
+        readonly rightLabel: string;
         readonly marks: readonly MarkView[];
       }
     | { readonly kind: 'text'; readonly markdown: string }
-    | { readonly kind: 'alarms'; readonly names: readonly string[] }
     | { readonly kind: 'elsewhere'; readonly why: string }
   );

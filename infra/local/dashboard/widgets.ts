@@ -7,6 +7,13 @@ import { isObject, textOf } from '../template.ts';
 import { tenantOf } from './labels.ts';
 import type { AxisView, LineView, MarkView, WidgetView } from './view.ts';
 
+/** Without the rows of alarm states: the page shows all alarms, and more of them, at its top. */
+export function withoutAlarms(widgets: readonly Widget[]): Widget[] {
+  const alarms = widgets.filter(({ type }) => type === 'alarm');
+  const above = ({ y }: Widget) => alarms.filter((alarm) => alarm.y < y).reduce((sum, { height }) => sum + height, 0);
+  return widgets.filter(({ type }) => type !== 'alarm').map((widget) => ({ ...widget, y: widget.y - above(widget) }));
+}
+
 /** A widget as the page draws it. What only AWS can evaluate says so instead of standing empty. */
 export function viewWidget(widget: Widget, store: MetricStore, window: Omit<Grid, 'periodMs'>): WidgetView {
   const { type, x, y, width, height, properties } = widget;
@@ -14,10 +21,6 @@ export function viewWidget(widget: Widget, store: MetricStore, window: Omit<Grid
   switch (type) {
     case 'text':
       return { ...placed, kind: 'text', markdown: textOf(properties.markdown) };
-    case 'alarm': {
-      const arns: unknown[] = Array.isArray(properties.alarms) ? properties.alarms : [];
-      return { ...placed, kind: 'alarms', names: arns.map((arn) => textOf(arn).split(':alarm:').at(-1) ?? '') };
-    }
     case 'log':
       return { ...placed, kind: 'elsewhere', why: 'A query of CloudWatch Logs: drawn on AWS only.' };
     case 'metric':
@@ -36,6 +39,7 @@ export function viewWidget(widget: Widget, store: MetricStore, window: Omit<Grid
     stacked: properties.stacked === true,
     lines: lines.map(viewLine),
     left: axisOf(axes.left),
+    rightLabel: axisOf(axes.right).label,
     marks: marksOf(properties.annotations),
   };
 }

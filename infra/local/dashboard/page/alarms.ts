@@ -11,8 +11,9 @@ class Alarm {
   readonly #condition = h('p', { class: 'quiet' });
   readonly #description = h('p', { class: 'quiet' });
 
-  constructor(name: string) {
-    const summary = h('summary', {}, h('i', { class: 'dot' }), h('span', { class: 'name' }, name), this.#state);
+  constructor(name: string, shortName: string) {
+    const label = h('span', { class: 'name', title: name }, shortName);
+    const summary = h('summary', {}, h('i', { class: 'dot' }), label, this.#state);
     this.element = h('details', { class: 'alarm', 'data-alarm': name }, summary);
     this.element.append(h('div', { class: 'why' }, this.#reason, this.#condition, this.#description));
   }
@@ -25,6 +26,15 @@ class Alarm {
     setText(this.#condition, `Fires ${alarm.condition}.`);
     setText(this.#description, alarm.description);
   }
+}
+
+/** What all names begin with, up to a hyphen: the queue's name stands on the page already. */
+function sharedPrefix(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  if (others.length === 0) return '';
+  let length = 0;
+  while (length < first.length && others.every((name) => name[length] === first[length])) length++;
+  return first.slice(0, first.lastIndexOf('-', length - 1) + 1);
 }
 
 /** The alarms: a line of states, the firing ones first; each opens to say why. */
@@ -48,10 +58,11 @@ export class Alarms {
     );
     const rank = { ALARM: 0, OK: 1, INSUFFICIENT_DATA: 1 };
     const sorted = alarms.toSorted((a, b) => rank[a.state] - rank[b.state] || a.name.localeCompare(b.name));
+    const prefix = sharedPrefix(alarms.map(({ name }) => name));
     setChildren(
       this.#list,
       sorted.map((alarm) => {
-        const shown = this.#alarms.get(alarm.name) ?? new Alarm(alarm.name);
+        const shown = this.#alarms.get(alarm.name) ?? new Alarm(alarm.name, alarm.name.slice(prefix.length));
         this.#alarms.set(alarm.name, shown);
         shown.update(alarm, nowMs);
         return shown.element;

@@ -1,6 +1,6 @@
-import type { AlarmView, DashboardView, WidgetView } from '../view.ts';
+import type { DashboardView, WidgetView } from '../view.ts';
 import { Chart } from './chart.ts';
-import { h, setChildren, setText } from './dom.ts';
+import { h, setText } from './dom.ts';
 import { duration, number } from './format.ts';
 import { markdown } from './markdown.ts';
 import type { Tones } from './palette.ts';
@@ -15,7 +15,7 @@ class Card {
 
   constructor(widget: WidgetView, tones: Tones) {
     this.#tones = tones;
-    const title = widget.title === '' ? [] : [h('h3', {}, widget.title)];
+    const title = widget.title === '' ? [] : [h('h3', {}, widget.title, unitsOf(widget))];
     this.element = h('section', { class: `card ${widget.kind}`, 'data-widget': widget.title }, ...title, this.#content);
     const { x, y, width, height } = widget;
     this.element.style.setProperty('--column', `${x + 1} / span ${width}`);
@@ -32,12 +32,6 @@ class Card {
       case 'numbers':
         this.#content.replaceChildren(...widget.lines.map(({ label, values }) => numberOf(label, values)));
         break;
-      case 'alarms':
-        setChildren(
-          this.#content,
-          widget.names.map((name) => stateOf(name, view.alarms)),
-        );
-        break;
       case 'text':
         if (this.#source !== widget.markdown) this.#content.replaceChildren(markdown(widget.markdown));
         this.#source = widget.markdown;
@@ -51,13 +45,16 @@ class Card {
   }
 }
 
-function numberOf(label: string, values: readonly (number | null)[]): HTMLElement {
-  return h('p', { class: 'number' }, h('strong', {}, number(values.findLast((v) => v !== null))), h('span', {}, label));
+/** What the axes count, beside the title: turned letters along an axis are hard to read. */
+function unitsOf(widget: WidgetView): HTMLElement {
+  if (widget.kind !== 'chart') return h('span');
+  const { lines, left, rightLabel } = widget;
+  const right = rightLabel !== '' && lines.some(({ axis }) => axis === 'right') ? `right: ${rightLabel}` : '';
+  return h('span', { class: 'unit' }, [left.label, right].filter(Boolean).join(' · '));
 }
 
-function stateOf(name: string, alarms: readonly AlarmView[]): HTMLElement {
-  const state = alarms.find((alarm) => alarm.name === name)?.state ?? 'INSUFFICIENT_DATA';
-  return h('p', { class: 'alarm', 'data-state': state }, h('i', { class: 'dot' }), h('span', { class: 'name' }, name));
+function numberOf(label: string, values: readonly (number | null)[]): HTMLElement {
+  return h('p', { class: 'number' }, h('strong', {}, number(values.findLast((v) => v !== null))), h('span', {}, label));
 }
 
 function emptyText({ monitor }: DashboardView): string {

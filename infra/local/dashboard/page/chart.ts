@@ -95,7 +95,6 @@ export class Chart {
   #options(view: ChartView, theme: Theme): uPlot.Options {
     const right = view.lines.some(({ axis }) => axis === 'right');
     const values = (_u: uPlot, splits: number[]) => splits.map(wordsFor(view));
-    const counts = (_u: uPlot, splits: number[]) => splits.map(number);
     const font = `11px ${theme.font}`;
     const axis = { stroke: theme.quiet, font, ticks: { show: false }, gap: 6 };
     return {
@@ -149,9 +148,13 @@ export class Chart {
   }
 }
 
-/** An axis from 0 to 1 is one of parts. */
+function counts(_u: uPlot, splits: number[]): string[] {
+  return splits.map(number);
+}
+
+/** Parts of a whole are read as percent. */
 function wordsFor({ left }: ChartView): (value: number | null | undefined) => string {
-  return left.min === 0 && left.max === 1 ? (value) => percent(value ?? null) : number;
+  return left.label === '0 to 1' ? (value) => percent(value ?? null) : number;
 }
 
 /** Tenants have their colours; what else there is takes them in the order of the chart. */

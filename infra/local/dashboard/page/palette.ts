@@ -11,14 +11,14 @@ export const background: Tone = { light: '#ffffff', dark: '#16181d' };
  * for graphics) and told apart from every other, also by those who see no red or no green.
  */
 export const tones: readonly Tone[] = [
-  { light: '#2f66d0', dark: '#6ea0ff' },
-  { light: '#c05a00', dark: '#f59a4a' },
-  { light: '#0b8577', dark: '#3fc9b4' },
-  { light: '#a8358d', dark: '#ec86cf' },
-  { light: '#6b7200', dark: '#c3c94f' },
-  { light: '#6a45c2', dark: '#ab95ff' },
-  { light: '#b03a2e', dark: '#ff8577' },
-  { light: '#23788f', dark: '#7fd0ea' },
+  { light: '#2a62cf', dark: '#6ea0ff' },
+  { light: '#d9651b', dark: '#f59a4a' },
+  { light: '#03a176', dark: '#3fc9b4' },
+  { light: '#cd69b3', dark: '#fe98d5' },
+  { light: '#4e5206', dark: '#d9c738' },
+  { light: '#5c3686', dark: '#b3b3f2' },
+  { light: '#9f374b', dark: '#ba777e' },
+  { light: '#149cd9', dark: '#0e9ad0' },
 ];
 
 /** What stands for all the rest together, and for what has no colour of its own. */
