@@ -168,13 +168,14 @@ export const functionTable = {
         default: '',
       }),
       scopes: {
-        produce: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to enqueue.',
-          default: ['rota:produce'],
+        enqueue: list(/^[^\s,]+$/, 'a list of scopes without white space', {
+          sentence: 'Scopes of which a token must hold one to enqueue and no more.',
+          default: ['rota/enqueue'],
         }),
         operate: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to read or change tenants and the queue.',
-          default: ['rota:operate'],
+          sentence:
+            'Scopes of which a token must hold one to read and change tenants and the queue; good for enqueueing as well.',
+          default: ['rota/operate'],
         }),
       },
     },
