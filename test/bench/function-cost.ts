@@ -72,9 +72,15 @@ const row = (word: string, warm: string) =>
   console.log(
     `${word.padEnd(9)} peak ${peak(word).toFixed(0).padStart(4)} MB   start and first call ${cold[word]?.toFixed(0) ?? '—'} ms CPU   ${warm}`,
   );
-row('enqueue', `${((afterSingles - afterBatches) / 200).toFixed(1)} ms a call of 1 job, ${((afterBatches - (cold.enqueue ?? 0)) / (JOBS / BATCH)).toFixed(1)} ms a call of ${BATCH}`);
+row(
+  'enqueue',
+  `${((afterSingles - afterBatches) / 200).toFixed(1)} ms a call of 1 job, ${((afterBatches - (cold.enqueue ?? 0)) / (JOBS / BATCH)).toFixed(1)} ms a call of ${BATCH}`,
+);
 row('tenants', `${((cpu('tenants') - (cold.tenants ?? 0)) / 200).toFixed(1)} ms a call at most`);
 row('monitor', `${((cpu('monitor') - (cold.monitor ?? 0)) / 20).toFixed(1)} ms a reading`);
 row('dispatch', `${cpu('dispatch').toFixed(0)} ms in all for ${JOBS} jobs`);
-row('process', `${(cpu('process') / JOBS).toFixed(2)} ms a job, starts of ${readings('process').length} environments included`);
+row(
+  'process',
+  `${(cpu('process') / JOBS).toFixed(2)} ms a job, starts of ${readings('process').length} environments included`,
+);
 await local.stop();
