@@ -1,5 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import {
+  metricsOf,
   NAMESPACE,
   OTHER,
   QUEUE_DIMENSION,
@@ -35,17 +36,13 @@ const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => 
 function emitTenant(emitter: Emitter, label: string, told: Told): void {
   emitter.addDimension(TENANT_DIMENSION, label);
   const values = valuesOf(told);
-  for (const [key, { name, unit }] of entriesOf(tenantMetrics)) {
-    const value = values[key];
+  for (const metric of metricsOf(tenantMetrics)) {
+    const value = values[metric];
+    const { name, unit } = tenantMetrics[metric];
     if (value !== null) emitter.addMetric(name, unit, value);
   }
   emitter.publishStoredMetrics();
 }
-
-/** The keys that the object was written with, as its type has them. */
-const entriesOf = <T extends object>(record: T) =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.entries(record) as [keyof T, T[keyof T]][];
 
 /** Tells CloudWatch of a reading: a record for the queue, one for each tenant with a label, one for all others. */
 export function emitReading(emitter: Emitter, reading: Reading): void {
@@ -54,8 +51,9 @@ export function emitReading(emitter: Emitter, reading: Reading): void {
     ...reading.since,
     sweepDifferences: reading.sweep.differencesSince,
   };
-  for (const [key, { name, unit }] of entriesOf(queueMetrics)) {
-    const value = values[key];
+  for (const metric of metricsOf(queueMetrics)) {
+    const value = values[metric];
+    const { name, unit } = queueMetrics[metric];
     if (value !== undefined) emitter.addMetric(name, unit, value);
   }
   emitter.publishStoredMetrics();

@@ -9,6 +9,8 @@ type Access = 'produce' | 'operate';
 export interface Response {
   readonly description: string;
   readonly schema: z.ZodMiniType;
+  /** JSON, or a problem document from 400 on, if not given. */
+  readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
