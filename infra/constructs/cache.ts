@@ -5,10 +5,12 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { accessString } from './access-string.ts';
+import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
 interface CacheProps {
   readonly settings: Pick<Settings, 'queue' | 'engine' | 'nodeType' | 'replicas' | 'durability'>;
+  readonly names: QueueNames;
   readonly network: Network;
 }
 
@@ -44,7 +46,7 @@ export class Cache extends Construct {
   private readonly group: elasticache.CfnReplicationGroup;
   private readonly user: elasticache.CfnUser;
 
-  constructor(scope: Construct, id: string, { settings, network }: CacheProps) {
+  constructor(scope: Construct, id: string, { settings, names, network }: CacheProps) {
     super(scope, id);
     const { queue, engine, nodeType, replicas, durability } = settings;
     const { version, family } = release(settings);
@@ -53,7 +55,7 @@ export class Cache extends Construct {
     securityGroup.connections.allowFrom(network.functionsGroup, ec2.Port.tcp(PORT), 'Commands of the functions');
 
     // IAM authentication wants the id to equal the name, in lower case.
-    const userName = `rota-${queue}`;
+    const userName = names.short('rota');
     this.user = new elasticache.CfnUser(this, 'User', {
       userId: userName,
       userName,
@@ -61,7 +63,7 @@ export class Cache extends Construct {
       accessString: accessString(queue),
       authenticationMode: { Type: 'iam' },
     });
-    const users = engine === 'redis' ? [this.user, this.lockedDefaultUser(queue)] : [this.user];
+    const users = engine === 'redis' ? [this.user, this.lockedDefaultUser(names.short('rota-off'))] : [this.user];
     const userGroup = new elasticache.CfnUserGroup(this, 'UserGroup', {
       userGroupId: userName,
       engine,
@@ -70,7 +72,7 @@ export class Cache extends Construct {
 
     const subnets = new elasticache.CfnSubnetGroup(this, 'Subnets', {
       description: 'Subnets of the cache',
-      subnetIds: network.vpc.selectSubnets(network.cacheSubnets).subnetIds,
+      subnetIds: network.cacheSubnets.subnetIds,
     });
     const parameterGroup = new elasticache.CfnParameterGroup(this, 'Parameters', {
       cacheParameterGroupFamily: family,
@@ -126,9 +128,9 @@ export class Cache extends Construct {
   }
 
   /** A group of this engine must have a user of that name; nobody is to use it. */
-  private lockedDefaultUser(queue: string): elasticache.CfnUser {
+  private lockedDefaultUser(userId: string): elasticache.CfnUser {
     return new elasticache.CfnUser(this, 'DefaultUser', {
-      userId: `off-rota-${queue}`,
+      userId,
       userName: 'default',
       engine: 'redis',
       accessString: 'off -@all',

@@ -1,32 +1,71 @@
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { Settings } from '../../functions/lib/config/table.ts';
+import { readSettings } from '../../functions/lib/config/parse.ts';
+import type { GivenSettings, Settings } from '../../functions/lib/config/table.ts';
 import { Api } from './api.ts';
 import { Cache } from './cache.ts';
 import { Functions } from './functions.ts';
-import { Network } from './network.ts';
+import { QueueNames } from './names.ts';
+import { Network, type QueueSubnets } from './network.ts';
 import { Schedules } from './schedules.ts';
 
-interface FairQueueProps {
-  readonly settings: Settings;
+export interface FairQueueProps {
+  /**
+   * Name, plans, limits, auth of the API, sizes: whatever differs from the defaults, in the nesting of the table of settings.
+   *
+   * @default every setting has its default, as the README lists them
+   */
+  readonly settings?: GivenSettings;
+  /**
+   * Network to place cache and functions in. It needs private subnets, and for the setting `egress` a way out of them.
+   *
+   * @default a network of two zones is made, without a way out unless `egress` asks for one
+   */
+  readonly vpc?: ec2.IVpc;
+  /**
+   * Where in the given network.
+   *
+   * @default chosen by kind of subnet
+   */
+  readonly vpcSubnets?: QueueSubnets;
 }
 
 /**
- * A whole queue. The ids in here are part of what is deployed: another one means another resource, and another cache
- * means an empty queue.
+ * A whole queue: cache, functions, API, schedules. Several may live in one stack, also under one name.
+ *
+ * As a grantee it stands for the function that runs the jobs: `bucket.grantRead(queue)`. As an end of connections it stands for
+ * all functions of the queue.
+ *
+ * The ids in here are part of what is deployed: another one means another resource, and another cache means an empty queue.
  */
-export class FairQueue extends Construct {
+export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnectable {
+  readonly settings: Settings;
+  readonly vpc: ec2.IVpc;
   readonly cache: Cache;
   readonly functions: Functions;
   readonly api: Api;
+  readonly grantPrincipal: iam.IPrincipal;
+  readonly connections: ec2.Connections;
 
-  constructor(scope: Construct, id: string, { settings }: FairQueueProps) {
+  /** @throws SettingsError naming every setting that cannot be used; Error when the network cannot. */
+  constructor(scope: Construct, id: string, props: FairQueueProps = {}) {
     super(scope, id);
-    const network = new Network(this, 'Network', { settings });
-    this.cache = new Cache(this, 'Cache', { settings, network });
-    this.functions = new Functions(this, 'Functions', { settings, network, cache: this.cache });
-    this.api = new Api(this, 'Api', { settings, functions: this.functions });
+    // The local runner sets this key: on one machine jobs reach their hosts without the network that the stack describes.
+    const local = this.node.tryGetContext('rota:local') === 'true';
+    const settings = readSettings(props.settings ?? {}, { local });
+    const names = new QueueNames(this, settings.queue);
+    const network = new Network(this, 'Network', { ...props, settings });
+    this.settings = settings;
+    this.vpc = network.vpc;
+    this.cache = new Cache(this, 'Cache', { settings, names, network });
+    this.functions = new Functions(this, 'Functions', { settings, names, network, cache: this.cache });
+    network.connectToLambda([this.functions.dispatch, this.functions.process]);
+    this.api = new Api(this, 'Api', { settings, names, functions: this.functions });
     new Schedules(this, 'Schedules', {
       everyMinute: { dispatch: this.functions.dispatch, monitor: this.functions.monitor },
     });
+    this.grantPrincipal = this.functions.process.grantPrincipal;
+    this.connections = network.functionsGroup.connections;
   }
 }

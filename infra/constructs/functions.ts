@@ -8,10 +8,12 @@ import type { Settings } from '../../functions/lib/config/table.ts';
 import { jobs } from '../../functions/process/jobs/index.ts';
 import { bundle } from '../bundling.ts';
 import type { Cache } from './cache.ts';
+import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
 interface FunctionsProps {
   readonly settings: Settings;
+  readonly names: QueueNames;
   readonly network: Network;
   readonly cache: Cache;
 }
@@ -110,14 +112,14 @@ export class Functions extends Construct implements FunctionRecord {
   }
 
   private add(name: FunctionName, invokes: Invokes = {}): lambda.Function {
-    const { settings, network, cache } = this.props;
+    const { settings, names, network, cache } = this.props;
     const spec = specs[name];
     const scope = new Construct(this, `${name[0]?.toUpperCase()}${name.slice(1)}`);
     const targets = Object.values(invokes);
     const links = Object.fromEntries(Object.entries(invokes).map(([link, target]) => [link, target.functionName]));
 
     const logGroup = new logs.LogGroup(scope, 'Logs', {
-      logGroupName: `/rota/${settings.queue}/${name}`,
+      logGroupName: `/rota/${names.full}/${name}`,
       // The enumeration is nothing but the numbers that the setting allows.
       // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
       retention: settings.logRetentionDays,
@@ -139,7 +141,7 @@ export class Functions extends Construct implements FunctionRecord {
       );
     }
 
-    const leaves = spec.callsOut || (targets.length > 0 && !settings.endpoint);
+    const leaves = spec.callsOut || (targets.length > 0 && settings.endpoint === 'none');
     return new lambda.Function(scope, 'Function', {
       description: spec.description,
       runtime: lambda.Runtime.NODEJS_24_X,

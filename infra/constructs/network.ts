@@ -1,9 +1,30 @@
+import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
 
+/** Where in a given network the parts of a queue go. */
+export interface QueueSubnets {
+  /**
+   * Subnets of the cache. A later change replaces the cache, and with it the queue.
+   *
+   * @default isolated subnets, else private ones
+   */
+  readonly cache?: ec2.SubnetSelection;
+  /**
+   * Subnets of the functions. With the setting `egress`, those must have a route to a NAT or egress-only gateway.
+   *
+   * @default with `egress` private subnets that have a way out, else isolated subnets, else private ones
+   */
+  readonly functions?: ec2.SubnetSelection;
+}
+
 interface NetworkProps {
   readonly settings: Pick<Settings, 'egress' | 'endpoint'>;
+  readonly vpc?: ec2.IVpc;
+  readonly vpcSubnets?: QueueSubnets;
 }
 
 const FUNCTIONS_SUBNET_TYPE = {
@@ -12,21 +33,84 @@ const FUNCTIONS_SUBNET_TYPE = {
   nat: ec2.SubnetType.PRIVATE_WITH_EGRESS,
 } as const;
 
-/** Two zones of private subnets, without a way out unless the settings ask for one. */
+const HTTPS = ec2.Port.tcp(443);
+
+/** Whose Lambda endpoint is where, for those who find one there already. */
+const endpoints = new WeakMap<ec2.IVpc, { readonly owner: Construct; readonly endpoint: ec2.InterfaceVpcEndpoint }>();
+
+/**
+ * Private subnets for cache and functions, in a network made for the queue (two zones) or in a given one, without a way out
+ * unless the settings ask for one.
+ */
 export class Network extends Construct {
-  readonly vpc: ec2.Vpc;
-  readonly cacheSubnets: ec2.SubnetSelection = { subnetGroupName: 'Cache' };
-  readonly functionSubnets: ec2.SubnetSelection = { subnetGroupName: 'Functions' };
+  readonly vpc: ec2.IVpc;
+  readonly cacheSubnets: ec2.SelectedSubnets;
+  readonly functionSubnets: ec2.SubnetSelection;
   readonly functionsGroup: ec2.SecurityGroup;
   /** Lets its members leave the network. Absent when there is no way out. */
   readonly egressGroup?: ec2.SecurityGroup;
   /** Functions have to call the Lambda service by IPv6, the only way out there is. */
   readonly dualStackCalls: boolean;
+  private readonly settings: NetworkProps['settings'];
 
-  constructor(scope: Construct, id: string, { settings: { egress, endpoint } }: NetworkProps) {
+  constructor(scope: Construct, id: string, { settings, vpc, vpcSubnets = {} }: NetworkProps) {
     super(scope, id);
-    this.dualStackCalls = egress === 'ipv6' && !endpoint;
-    this.vpc = new ec2.Vpc(this, 'Vpc', {
+    const { egress, endpoint } = settings;
+    this.settings = settings;
+    if (vpc === undefined && (endpoint === 'existing' || Object.keys(vpcSubnets).length > 0)) {
+      const given = endpoint === 'existing' ? 'endpoint is existing' : 'vpcSubnets are given';
+      throw new Error(`${given}, and no vpc is: give the vpc that has them, or leave that out`);
+    }
+    this.dualStackCalls = egress === 'ipv6' && endpoint === 'none';
+    this.vpc = vpc ?? this.makeVpc();
+    const isolated = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
+    const withEgress = { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS };
+    const quiet = this.vpc.isolatedSubnets.length > 0 ? isolated : withEgress;
+    const cache = vpcSubnets.cache ?? (vpc ? quiet : { subnetGroupName: 'Cache' });
+    this.functionSubnets =
+      vpcSubnets.functions ?? (vpc ? (egress === 'none' ? quiet : withEgress) : { subnetGroupName: 'Functions' });
+    this.cacheSubnets = this.select(cache, 'cache');
+    this.select(this.functionSubnets, 'functions');
+
+    this.functionsGroup = this.group('FunctionsGroup', 'Functions of the queue');
+    if (egress !== 'none') {
+      this.egressGroup = this.group('EgressGroup', 'Functions that call hosts outside the network');
+      const outside = egress === 'nat' ? ec2.Peer.anyIpv4() : ec2.Peer.anyIpv6();
+      this.egressGroup.addEgressRule(outside, ec2.Port.allTcp(), 'Hosts that jobs call');
+    }
+    if (endpoint === 'existing') {
+      // Whatever its own group, it is in this network.
+      const inside = ec2.Peer.ipv4(this.vpc.vpcCidrBlock);
+      this.functionsGroup.addEgressRule(inside, HTTPS, 'Endpoint of the Lambda service');
+    }
+  }
+
+  /** A security group of this network that lets nothing in or out by itself. */
+  group(id: string, description: string): ec2.SecurityGroup {
+    return new ec2.SecurityGroup(this, id, { vpc: this.vpc, description, allowAllOutbound: false });
+  }
+
+  /**
+   * Gives the functions of the queue a way to invoke these: an endpoint that is good for nothing else. The endpoint of another
+   * queue of the same stack is good for these too from now on.
+   *
+   * @throws Error when the network has such an endpoint already.
+   */
+  connectToLambda(targets: readonly lambda.IFunction[]): void {
+    if (this.settings.endpoint === 'none') return;
+    const endpoint = this.settings.endpoint === 'create' ? this.makeEndpoint() : this.neighbour();
+    endpoint?.addToPolicy(
+      new iam.PolicyStatement({
+        principals: [new iam.AnyPrincipal()],
+        actions: ['lambda:InvokeFunction'],
+        resources: targets.map((target) => target.functionArn),
+      }),
+    );
+  }
+
+  private makeVpc(): ec2.Vpc {
+    const { egress } = this.settings;
+    return new ec2.Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: egress === 'nat' ? 1 : 0,
       ipProtocol: egress === 'ipv6' ? ec2.IpProtocol.DUAL_STACK : ec2.IpProtocol.IPV4_ONLY,
@@ -37,28 +121,49 @@ export class Network extends Construct {
         ...(egress === 'none' ? [] : [{ name: 'Public', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 26 }]),
       ],
     });
-    this.functionsGroup = this.group('FunctionsGroup', 'Functions of the queue');
-    if (egress !== 'none') {
-      this.egressGroup = this.group('EgressGroup', 'Functions that call hosts outside the network');
-      const outside = egress === 'nat' ? ec2.Peer.anyIpv4() : ec2.Peer.anyIpv6();
-      this.egressGroup.addEgressRule(outside, ec2.Port.allTcp(), 'Hosts that jobs call');
+  }
+
+  private select(selection: ec2.SubnetSelection, what: keyof QueueSubnets): ec2.SelectedSubnets {
+    const hint = `choose private subnets for the ${what} with vpcSubnets.${what}, or give a vpc that has some`;
+    let selected: ec2.SelectedSubnets;
+    try {
+      selected = this.vpc.selectSubnets(selection);
+    } catch (error) {
+      throw new Error(`The vpc has no subnets for the ${what}: ${hint}`, { cause: error });
     }
-    if (endpoint) this.addLambdaEndpoint();
+    // An imported network may have none of a kind without the selection being an error.
+    if (selected.subnetIds.length === 0) throw new Error(`The vpc has no subnets for the ${what}: ${hint}`);
+    if (selected.hasPublic) {
+      throw new Error(`The subnets for the ${what} are public, where functions and caches cannot be reached: ${hint}`);
+    }
+    return selected;
   }
 
-  /** A security group of this network that lets nothing in or out by itself. */
-  group(id: string, description: string): ec2.SecurityGroup {
-    return new ec2.SecurityGroup(this, id, { vpc: this.vpc, description, allowAllOutbound: false });
-  }
-
-  private addLambdaEndpoint(): void {
+  private makeEndpoint(): ec2.InterfaceVpcEndpoint {
+    const other = endpoints.get(this.vpc);
+    if (other) {
+      throw new Error(
+        `The vpc has a Lambda endpoint already, made by ${other.owner.node.path}, and AWS allows one with private DNS: set endpoint to existing`,
+      );
+    }
     const group = this.group('EndpointGroup', 'Endpoint of the Lambda service');
-    group.connections.allowFrom(this.functionsGroup, ec2.Port.tcp(443), 'Invocations by functions of the queue');
-    this.vpc.addInterfaceEndpoint('LambdaEndpoint', {
+    group.connections.allowFrom(this.functionsGroup, HTTPS, 'Invocations by functions of the queue');
+    const endpoint = new ec2.InterfaceVpcEndpoint(this, 'LambdaEndpoint', {
+      vpc: this.vpc,
       service: ec2.InterfaceVpcEndpointAwsService.LAMBDA,
       subnets: this.functionSubnets,
       securityGroups: [group],
       open: false,
     });
+    endpoints.set(this.vpc, { owner: this, endpoint });
+    return endpoint;
+  }
+
+  /** The endpoint that another queue of this stack has made here; across stacks the two would depend on each other. */
+  private neighbour(): ec2.InterfaceVpcEndpoint | undefined {
+    const made = endpoints.get(this.vpc);
+    if (!made || Stack.of(made.owner) !== Stack.of(this)) return undefined;
+    made.endpoint.connections.allowFrom(this.functionsGroup, HTTPS, 'Invocations by functions of another queue');
+    return made.endpoint;
   }
 }

@@ -9,6 +9,6 @@ export const variants = {
     'auth.jwt.audience': 'rota,other',
     'auth.jwt.scopes.operate': 'admin',
   },
-  ipv6: { egress: 'ipv6', endpoint: 'false', 'webhook.allowedHosts': 'example.com' },
+  ipv6: { egress: 'ipv6', endpoint: 'none', 'webhook.allowedHosts': 'example.com' },
   nat: { egress: 'nat' },
 };

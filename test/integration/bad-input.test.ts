@@ -252,7 +252,7 @@ test.each<[string, ProblemCode, number]>([
   [batch({ jobs: Array.from({ length: 5 }, () => ({ ...job, payload: 'x'.repeat(250_000) })) }), 'too_large', 413],
   [batch({ idempotencyKey: 'é' }), 'invalid_request', 400],
 ])('refuses the same by direct invoke (%#)', async (body, code, status) => {
-  const path = `/2015-03-31/functions/rota-${stack.queue}-enqueue/invocations`;
+  const path = `/2015-03-31/functions/${stack.functionName('enqueue')}/invocations`;
   const response = await fetch(stack.lambdaUrl + path, { method: 'POST', body });
   const text = await response.text();
   expect({ status: response.status, error: response.headers.get('x-amz-function-error') }).toEqual({

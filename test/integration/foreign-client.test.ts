@@ -28,7 +28,7 @@ afterAll(() => {
 type InvocationType = 'RequestResponse' | 'Event' | 'DryRun';
 
 async function invoke(name: string, event: unknown, InvocationType: InvocationType = 'RequestResponse') {
-  const FunctionName = `rota-${stack.queue}-${name}`;
+  const FunctionName = stack.functionName(name);
   const command = new InvokeCommand({ FunctionName, InvocationType, Payload: JSON.stringify(event) });
   const { StatusCode, FunctionError, Payload } = await client.send(command);
   const text = Payload?.transformToString() ?? '';

@@ -34,6 +34,8 @@ export interface Stack extends Local {
   redis: Cluster;
   /** What failed or was dropped behind the callers' backs, as the runner tells it. */
   problems: string[];
+  /** The whole name of a function, such as a client of Lambda calls it by; the word itself when there is none. */
+  functionName(word: string): string;
   /** One request with a JSON body, or without a body. */
   call<Body = unknown>(
     method: string,
@@ -108,6 +110,8 @@ export async function startStack(settings: Record<string, string> = {}, options:
     throw new Error(`${method} ${path} answered ${answer.status}, not ${status}: ${JSON.stringify(answer.body)}`);
   }
 
+  const functionName = (word: string) => local.functions.find(({ name }) => name.endsWith(`-${word}`))?.name ?? word;
+
   const queueView = () => expectCall<QueueBody>(200, 'GET', '/v1/queue');
   let configurations = 0;
 
@@ -117,6 +121,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
     keys: queueKeys(deployed.queue, deployed.shard),
     redis,
     problems,
+    functionName,
     call,
     async enqueue(tenant, jobs) {
       const batches = Array.from({ length: Math.ceil(jobs.length / BATCH) }, (_, i) =>

@@ -69,20 +69,33 @@ function readBasis(given: unknown): { capacity: number; maxConcurrency: number }
 }
 
 /**
- * The settings of a queue, from the context of the CDK: the object under `rota`, overridden by keys `rota.<path>`
- * (`-c rota.plans.free.maxDepth=10`). Text is read as what the table says: numbers, true or false, lists with commas.
+ * The settings of a queue from an object in the table's nesting; what is not given has its default. Complete settings come
+ * back as they are.
  *
  * @throws SettingsError naming every fault there is: unknown paths, values out of range, relations that do not hold.
  */
-export function parseSettings(context: Tree, options: Options = {}): Settings {
-  const { local = false, alone = false, nowSeconds = Math.floor(Date.now() / 1000) } = options;
-  const given = gather(context);
+export function readSettings(given: unknown, options: Omit<Options, 'alone'> = {}): Settings {
+  return readAll(given, [], options);
+}
+
+/**
+ * The settings of a queue, from the context of the CDK: the object under `rota`, overridden by keys `rota.<path>`
+ * (`-c rota.plans.free.maxDepth=10`). Text is read as what the table says: numbers, true or false, lists with commas.
+ *
+ * @throws SettingsError as {@link readSettings} does.
+ */
+export function parseSettings(context: Tree, { alone = false, ...options }: Options = {}): Settings {
+  return readAll(gather(context), alone ? strayFaults(context) : [], options);
+}
+
+function readAll(given: unknown, faultsBefore: readonly Fault[], options: Omit<Options, 'alone'>): Settings {
+  const { local = false, nowSeconds = Math.floor(Date.now() / 1000) } = options;
   const reader = new Reader({ ...readBasis(given), nowSeconds });
   // The reader goes by the same table as the type; a value beside a fault is undefined, and never leaves this function.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const settings = reader.group(table, given) as unknown as Settings;
   const faulty = reader.faults.map((fault) => fault.path);
-  const faults = [...(alone ? strayFaults(context) : []), ...reader.faults, ...relationFaults(settings, local, faulty)];
+  const faults = [...faultsBefore, ...reader.faults, ...relationFaults(settings, local, faulty)];
   if (faults.length > 0) throw new SettingsError('The settings cannot be used', faults);
   return settings;
 }

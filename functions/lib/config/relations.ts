@@ -85,9 +85,9 @@ const relations: readonly Relation[] = [
   },
   {
     over: ['endpoint', 'egress'],
-    holds: (s) => s.endpoint || s.egress !== 'none',
+    holds: (s) => s.endpoint !== 'none' || s.egress !== 'none',
     given: (s) => s.endpoint,
-    expected: () => 'true, or egress set to ipv6 or nat: dispatch has to reach the Lambda service',
+    expected: () => 'create or existing, or egress set to ipv6 or nat: dispatch has to reach the Lambda service',
   },
   jwt(
     'auth.jwt.issuer',
@@ -103,9 +103,9 @@ const relations: readonly Relation[] = [
   ),
   // A route without a scope takes every token of the issuer, so that any tenant could operate all the others.
   jwt(
-    'auth.jwt.scopes.produce',
-    (s) => s.auth.jwt.scopes.produce,
-    (s) => s.auth.jwt.scopes.produce.length > 0,
+    'auth.jwt.scopes.enqueue',
+    (s) => s.auth.jwt.scopes.enqueue,
+    (s) => s.auth.jwt.scopes.enqueue.length > 0,
     'at least one scope',
   ),
   jwt(

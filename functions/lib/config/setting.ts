@@ -54,6 +54,14 @@ export type Values<G> =
       ? Readonly<Record<string, T>>
       : { readonly [K in keyof G]: Values<G[K]> };
 
+/** The same nesting, with only what differs from the defaults. */
+export type GivenValues<G> =
+  G extends Setting<infer T>
+    ? T
+    : G extends Named<infer T>
+      ? Readonly<Record<string, Partial<T>>>
+      : { readonly [K in keyof G]?: GivenValues<G[K]> };
+
 interface About<T> {
   sentence: string;
   unit?: string;

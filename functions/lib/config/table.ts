@@ -1,4 +1,15 @@
-import { decimal, flag, list, named, oneOf, oneOfNumbers, text, type Values, whole } from './setting.ts';
+import {
+  decimal,
+  flag,
+  type GivenValues,
+  list,
+  named,
+  oneOf,
+  oneOfNumbers,
+  text,
+  type Values,
+  whole,
+} from './setting.ts';
 
 /** What a plan, or a tenant's own record, may say about a tenant. */
 const limits = {
@@ -157,13 +168,14 @@ export const functionTable = {
         default: '',
       }),
       scopes: {
-        produce: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to enqueue.',
-          default: ['rota:produce'],
+        enqueue: list(/^[^\s,]+$/, 'a list of scopes without white space', {
+          sentence: 'Scopes of which a token must hold one to enqueue and no more.',
+          default: ['rota/enqueue'],
         }),
         operate: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to read or change tenants and the queue.',
-          default: ['rota:operate'],
+          sentence:
+            'Scopes of which a token must hold one to read and change tenants and the queue; good for enqueueing as well.',
+          default: ['rota/operate'],
         }),
       },
     },
@@ -195,10 +207,25 @@ const stackTable = {
     sentence: 'Way out of the network for jobs that call others.',
     default: 'none',
   }),
-  endpoint: flag({
-    sentence: 'Makes a private endpoint for invoking functions; may be off when there is egress.',
-    default: true,
+  endpoint: oneOf(['create', 'existing', 'none'], {
+    sentence:
+      "Private endpoint for invoking functions: a new one, the given network's own (with private DNS), or none where there is egress.",
+    default: 'create',
   }),
+  throttle: {
+    // A request may bring 500 jobs and takes about 20 ms of a function: this is what 20 environments answer, and a
+    // fiftieth of the account's default concurrency of 1,000, of which other functions live as well.
+    ratePerSecond: whole(1, 100_000, {
+      sentence: 'Requests that the API takes, all callers together; beyond it they get 429.',
+      unit: 'requests a second',
+      default: 1_000,
+    }),
+    burst: whole(1, 100_000, {
+      sentence: 'Requests above that rate that the API takes at once.',
+      unit: 'requests',
+      default: 2_000,
+    }),
+  },
   logRetentionDays: oneOfNumbers([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731], {
     sentence: 'How long logs are kept.',
     unit: 'days',
@@ -218,6 +245,9 @@ export const table = { ...functionTable, ...stackTable };
 
 export type FunctionSettings = Values<typeof functionTable>;
 export type Settings = Values<typeof table>;
+
+/** What a user states of the settings: those that differ from the defaults. */
+export type GivenSettings = GivenValues<typeof table>;
 
 /** What only the stack can know: where the cache is. Never set by the user. */
 export const wiringTable = {

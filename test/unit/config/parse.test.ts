@@ -130,7 +130,7 @@ describe('settings', () => {
     ['unopenedLimit', { unopenedLimit: 41 }],
     ['retry.baseSeconds', { retry: { baseSeconds: 601 } }],
     ['webhook.allowedHosts', { webhook: { allowedHosts: ['example.com'] } }],
-    ['endpoint', { endpoint: false }],
+    ['endpoint', { endpoint: 'none' }],
     ['engine', { durability: 'sync', nodeType: 'cache.m7g.large' }],
     ['replicas', { durability: 'sync', engine: 'valkey', nodeType: 'cache.m7g.large', replicas: 0 }],
     ['nodeType', { durability: 'async', engine: 'valkey' }],
