@@ -62,6 +62,6 @@ export function tellRefusal(log: Log, queue: string, tenant: string, jobs: numbe
     jobs,
     depth,
     limit,
-    ...metricFields(queue, eventMetrics.rejected, [jobs]),
+    ...metricFields({ queue }, [[eventMetrics.rejected, [jobs]]]),
   });
 }

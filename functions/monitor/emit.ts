@@ -1,62 +1,37 @@
-import { Metrics } from '@aws-lambda-powertools/metrics';
-import {
-  metricsOf,
-  NAMESPACE,
-  OTHER,
-  QUEUE_DIMENSION,
-  type QueueMetric,
-  queueMetrics,
-  TENANT_DIMENSION,
-  type TenantMetric,
-  tenantMetrics,
-} from '../lib/telemetry/metric-names.ts';
+import { type Measured, metricFields } from '../lib/telemetry/emf.ts';
+import type { Log } from '../lib/telemetry/logger.ts';
+import { metricsOf, OTHER, type QueueMetric, queueMetrics, tenantMetrics } from '../lib/telemetry/metric-names.ts';
 import type { Reading } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
-type Emitter = Pick<Metrics, 'addDimension' | 'addMetric' | 'publishStoredMetrics'>;
 type Told = Reading['other'];
 
-/** What emits the metrics of a queue, under the dimensions of the table of metrics and no others. */
-export function createEmitter(queue: string): Metrics {
-  const emitter = new Metrics({ namespace: NAMESPACE });
-  // It brings a dimension `service` of its own.
-  emitter.clearDefaultDimensions();
-  return emitter.setDefaultDimensions({ [QUEUE_DIMENSION]: queue });
-}
-
-const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => ({
-  served: told.servedSince,
-  depth: told.depth,
-  oldestAge: told.oldestAgeSeconds,
-  inFlight: told.inFlight,
-  realisedShare: told.realisedShare,
-  entitledShare: told.entitledShare,
-});
-
-function emitTenant(emitter: Emitter, label: string, told: Told): void {
-  emitter.addDimension(TENANT_DIMENSION, label);
-  const values = valuesOf(told);
-  for (const metric of metricsOf(tenantMetrics)) {
-    const value = values[metric];
-    const { name, unit } = tenantMetrics[metric];
-    if (value !== null) emitter.addMetric(name, unit, value);
-  }
-  emitter.publishStoredMetrics();
-}
-
-/** Tells CloudWatch of a reading: a record for the queue, one for each tenant with a label, one for all others. */
-export function emitReading(emitter: Emitter, reading: Reading): void {
+function queueMeasures(reading: Reading): Measured[] {
   const values: Partial<Record<QueueMetric, number>> = {
     ...reading.queue,
     ...reading.since,
     sweepDifferences: reading.sweep.differencesSince,
   };
-  for (const metric of metricsOf(queueMetrics)) {
+  return metricsOf(queueMetrics).map((metric) => {
     const value = values[metric];
-    const { name, unit } = queueMetrics[metric];
-    if (value !== undefined) emitter.addMetric(name, unit, value);
-  }
-  emitter.publishStoredMetrics();
-  for (const told of reading.tenants) emitTenant(emitter, tenantLabel(told.tenant), told);
-  emitTenant(emitter, OTHER, reading.other);
+    return [queueMetrics[metric], value === undefined ? [] : [value]];
+  });
+}
+
+const tenantMeasures = (told: Told): Measured[] => [
+  [tenantMetrics.served, [told.servedSince]],
+  [tenantMetrics.depth, [told.depth]],
+  [tenantMetrics.oldestAge, [told.oldestAgeSeconds]],
+  [tenantMetrics.inFlight, [told.inFlight]],
+  [tenantMetrics.realisedShare, told.realisedShare === null ? [] : [told.realisedShare]],
+  [tenantMetrics.entitledShare, told.entitledShare === null ? [] : [told.entitledShare]],
+];
+
+/** Tells of a reading: a line for the queue, one for each tenant with a label, one for all others. */
+export function emitReading(log: Log, queue: string, reading: Reading): void {
+  log.info('queue', metricFields({ queue }, queueMeasures(reading)));
+  const emitTenant = (tenant: string, told: Told) =>
+    log.info('tenant', metricFields({ queue, tenant }, tenantMeasures(told)));
+  for (const told of reading.tenants) emitTenant(tenantLabel(told.tenant), told);
+  emitTenant(OTHER, reading.other);
 }

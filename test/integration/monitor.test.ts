@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OTHER, queueMetrics, tenantMetrics } from '../../functions/lib/telemetry/metric-names.ts';
+import { createWatcher } from '../../functions/lib/queue/watcher.ts';
 import type { Reading } from '../../functions/lib/telemetry/reading.ts';
-import { createEmitter, emitReading } from '../../functions/monitor/emit.ts';
+import { emitReading } from '../../functions/monitor/emit.ts';
 import { watch } from '../../functions/monitor/watch.ts';
 import { openMetrics } from '../../functions/tenants/open-metrics.ts';
 import { emfRecords } from '../support/emf.ts';
@@ -14,18 +15,16 @@ import { allDone, pass, put } from '../support/visits.ts';
 
 /** A look at the queue that must not be overtaken. */
 async function look({ client }: TestQueue, log = keptLog().log): Promise<Reading> {
-  const reading = await watch(client, log);
+  const reading = await watch(createWatcher(client), log);
   if (reading === undefined) throw new Error('overtaken');
   return reading;
 }
 
 /** The lines that the reading is told in. */
 function linesOf(reading: Reading): string[] {
-  const lines: string[] = [];
-  const emitter = createEmitter('default');
-  const records = { log: (line: string) => lines.push(line) };
-  emitReading(Object.assign(emitter, { console: records }), reading);
-  return lines;
+  const { log, lines } = keptLog();
+  emitReading(log, 'default', reading);
+  return lines.map(({ message, fields }) => JSON.stringify({ message, ...fields }));
 }
 
 /** Namespace, dimensions and name: what CloudWatch bills as one metric. */
@@ -113,14 +112,15 @@ it('tells what it swept, which is put right, and goes on where it was', async ()
 it('tells nothing when another watcher was faster', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 3);
-  const slow = { ...queue.client, stats: async () => (await look(queue), queue.client.stats()) };
+  const watcher = createWatcher(queue.client);
+  const slow = { ...watcher, stats: async () => (await look(queue), watcher.stats()) };
   expect(await watch(slow, keptLog().log)).toBeUndefined();
 });
 
 it('begins anew where the last reading is of another shape', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 3);
-  await queue.client.keepReading(0, '{"shape":0}');
+  await createWatcher(queue.client).keepReading(0, '{"shape":0}');
   expect((await look(queue)).since).toBeUndefined();
   expect((await look(queue)).since).toMatchObject({ enqueued: 0 });
 });

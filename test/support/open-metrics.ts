@@ -1,5 +1,5 @@
 /** A sample of OpenMetrics text. */
-export interface OpenSample {
+interface OpenSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -16,10 +16,10 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (-?(?:\\d+(?:\\.\\d+)?(?:e[
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 const UNESCAPED: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-function labelsOf(text: string | undefined): Record<string, string> {
+function labelsOf(text = ''): Record<string, string> {
   const labels: Record<string, string> = {};
   LABEL.lastIndex = 0;
-  while (text !== undefined && LABEL.lastIndex < text.length) {
+  while (LABEL.lastIndex < text.length) {
     const at = LABEL.lastIndex;
     const [, name, value] = LABEL.exec(text) ?? [];
     if (name === undefined || value === undefined) throw new Error(`bad labels at ${at}: ${text}`);
@@ -61,7 +61,7 @@ export function parseOpenMetrics(text: string): Map<string, OpenFamily> {
     if (current === undefined || name !== `${current.name}${suffix}`) throw new Error(`of no family: ${line}`);
     const sample = { name, labels: labelsOf(labels), value: Number(number) };
     if (suffix !== '' && sample.value < 0) throw new Error(`a negative counter: ${line}`);
-    const identity = JSON.stringify([name, Object.entries(sample.labels).toSorted()]);
+    const identity = JSON.stringify([name, Object.entries(sample.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     if (seen.has(identity)) throw new Error(`twice: ${line}`);
     seen.add(identity);
     current.family.samples.push(sample);

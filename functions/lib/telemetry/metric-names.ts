@@ -15,7 +15,8 @@ export const TOP_TENANTS = 20;
 
 type MetricUnit = 'Count' | 'Seconds' | 'Bytes' | 'None';
 
-interface Stated {
+/** A metric as it is stated. */
+export interface Measure {
   /** In CloudWatch. */
   readonly name: string;
   readonly unit: MetricUnit;
@@ -106,7 +107,7 @@ export const queueMetrics = {
     unit: 'Count',
     meaning: 'Counters that the sweep found to differ from the lists and leases they count',
   },
-} as const satisfies Record<string, Stated>;
+} as const satisfies Record<string, Measure>;
 
 /** What `monitor` emits about a top tenant, and about all others together, with the dimensions `queue` and `tenant`. */
 export const tenantMetrics = {
@@ -146,7 +147,7 @@ export const tenantMetrics = {
     unit: 'None',
     meaning: 'Part of all service that the tenant was entitled to (max-min fair by weight), 0 to 1',
   },
-} as const satisfies Record<string, Stated>;
+} as const satisfies Record<string, Measure>;
 
 /** What the other functions emit as things happen, with the dimension `queue`, in the log line that tells of it in full. */
 export const eventMetrics = {
@@ -156,7 +157,7 @@ export const eventMetrics = {
     unit: 'Seconds',
     meaning: 'From ready to start, one value for each job started (emitted by process, in the line of the visit)',
   },
-} as const satisfies Record<string, Stated>;
+} as const satisfies Record<string, Measure>;
 
 export type QueueMetric = keyof typeof queueMetrics;
 export type TenantMetric = keyof typeof tenantMetrics;

@@ -56,6 +56,6 @@ function tellVisit(log: Log, queueName: string, visit: Visit, end: VisitEnd, ms:
     waitMs: Math.round(Math.max(0, ...end.waitsMs)),
     outcome: end.outcome,
     ...end.counts,
-    ...metricFields(queueName, eventMetrics.dispatchLatency, waits),
+    ...metricFields({ queue: queueName }, [[eventMetrics.dispatchLatency, waits]]),
   });
 }

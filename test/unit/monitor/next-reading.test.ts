@@ -54,6 +54,14 @@ const stats = (given: Partial<QueueStats> = {}): QueueStats => ({
 const silent = { nowMs: MINUTE, ratePerSecond: null, rateSpanMs: 0 };
 const sweep = { cursor: '0', differences: 0 };
 
+/** A tenant of which so much was served, in a queue of which so much was. */
+const lookAt = (served: number, all: number) => ({
+  stats: stats({ served: all }),
+  queue: silent,
+  tenants: [reading('a', { served })],
+  sweep,
+});
+
 describe('a reading', () => {
   it('tells differences once there is a reading to differ from, and none of what was given back', () => {
     const first = nextReading({ stats: stats(), queue: silent, tenants: [], sweep }, undefined);
@@ -67,15 +75,9 @@ describe('a reading', () => {
   });
 
   it('counts what is served of a tenant from the reading on in which it gets a label', () => {
-    const look = (served: number, all: number) => ({
-      stats: stats({ served: all }),
-      queue: silent,
-      tenants: [reading('a', { served })],
-      sweep,
-    });
-    const first = nextReading(look(300, 500), undefined);
+    const first = nextReading(lookAt(300, 500), undefined);
     expect(first).toMatchObject({ tenants: [{ served: 0, servedSince: 0 }], other: { served: 500 } });
-    const second = nextReading(look(320, 525), first);
+    const second = nextReading(lookAt(320, 525), first);
     expect(second).toMatchObject({
       tenants: [{ served: 20, servedSince: 20 }],
       other: { served: 505, servedSince: 5 },
@@ -90,14 +92,11 @@ describe('a reading', () => {
   });
 
   it('tells of no starved tenant while the whole queue is paused', () => {
-    const look = (paused: boolean) => ({
-      stats: stats({ paused, nowMs: 901_001 }),
-      queue: silent,
-      tenants: [reading('a'), reading('b', { held: ['paused'] })],
-      sweep,
-    });
-    expect(nextReading(look(false), undefined).queue.starvedTenants).toBe(1);
-    expect(nextReading(look(true), undefined).queue.starvedTenants).toBe(0);
+    const tenants = [reading('a'), reading('b', { held: ['paused'] })];
+    for (const paused of [false, true]) {
+      const look = { stats: stats({ paused, nowMs: 901_001 }), queue: silent, tenants, sweep };
+      expect(nextReading(look, undefined).queue.starvedTenants).toBe(paused ? 0 : 1);
+    }
   });
 
   it('is read again as it was kept, and not at all in another shape', () => {
