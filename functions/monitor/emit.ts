@@ -1,37 +1,55 @@
 import { type Measured, metricFields } from '../lib/telemetry/emf.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
-import { metricsOf, OTHER, type QueueMetric, queueMetrics, tenantMetrics } from '../lib/telemetry/metric-names.ts';
+import {
+  OTHER,
+  QUEUE_DIMENSION,
+  type QueueMetric,
+  queueMetrics,
+  type Stated,
+  TENANT_DIMENSION,
+  type TenantMetric,
+  tenantMetrics,
+} from '../lib/telemetry/metric-names.ts';
 import type { Reading } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 type Told = Reading['other'];
 
-function queueMeasures(reading: Reading): Measured[] {
+const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => ({
+  served: told.servedSince,
+  depth: told.depth,
+  oldestAge: told.oldestAgeSeconds,
+  inFlight: told.inFlight,
+  realisedShare: told.realisedShare,
+  entitledShare: told.entitledShare,
+});
+
+/** Values by the keys of a table of metrics; what is not known now is left out. */
+const measured = <Key extends string>(
+  table: Readonly<Record<Key, Stated>>,
+  values: Readonly<Partial<Record<Key, number | null>>>,
+): Measured[] =>
+  Object.entries<number | null | undefined>(values).flatMap(([key, value]): Measured[] =>
+    // The keys are those of the table, by their type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value === null || value === undefined ? [] : [[table[key as Key], [value]]],
+  );
+
+/** Tells CloudWatch of a reading: a record for the queue, one for each tenant with a label, and last one for all others. */
+export function emitReading(log: Log, metricsName: string, reading: Reading): void {
+  const dimensions = { [QUEUE_DIMENSION]: metricsName };
   const values: Partial<Record<QueueMetric, number>> = {
     ...reading.queue,
     ...reading.since,
     sweepDifferences: reading.sweep.differencesSince,
   };
-  return metricsOf(queueMetrics).map((metric) => {
-    const value = values[metric];
-    return [queueMetrics[metric], value === undefined ? [] : [value]];
-  });
-}
-
-const tenantMeasures = (told: Told): Measured[] => [
-  [tenantMetrics.served, [told.servedSince]],
-  [tenantMetrics.depth, [told.depth]],
-  [tenantMetrics.oldestAge, [told.oldestAgeSeconds]],
-  [tenantMetrics.inFlight, [told.inFlight]],
-  [tenantMetrics.realisedShare, told.realisedShare === null ? [] : [told.realisedShare]],
-  [tenantMetrics.entitledShare, told.entitledShare === null ? [] : [told.entitledShare]],
-];
-
-/** Tells of a reading: a line for the queue, one for each tenant with a label, one for all others. */
-export function emitReading(log: Log, queue: string, reading: Reading): void {
-  log.info('queue', metricFields({ queue }, queueMeasures(reading)));
-  const emitTenant = (tenant: string, told: Told) =>
-    log.info('tenant', metricFields({ queue, tenant }, tenantMeasures(told)));
+  log.info('queue', metricFields(dimensions, measured(queueMetrics, values)));
+  const emitTenant = (label: string, told: Told) => {
+    log.info(
+      'tenant',
+      metricFields({ ...dimensions, [TENANT_DIMENSION]: label }, measured(tenantMetrics, valuesOf(told))),
+    );
+  };
   for (const told of reading.tenants) emitTenant(tenantLabel(told.tenant), told);
   emitTenant(OTHER, reading.other);
 }

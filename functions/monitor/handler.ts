@@ -9,5 +9,5 @@ const { settings, log, openQueue } = coldStart('monitor');
 
 export const handler = eventHandler({ log, schema: z.looseObject({}) }, async () => {
   const reading = await watch(createWatcher(await openQueue()), log);
-  if (reading !== undefined) emitReading(log, settings.queue, reading);
+  if (reading !== undefined) emitReading(log, settings.metricsName, reading);
 });

@@ -1,4 +1,4 @@
-import { type Measure, NAMESPACE, QUEUE_DIMENSION, TENANT_DIMENSION } from './metric-names.ts';
+import { NAMESPACE, type Stated } from './metric-names.ts';
 
 /** CloudWatch takes so many values of a metric in a record. */
 const MOST_VALUES = 100;
@@ -11,33 +11,33 @@ function thinned(values: readonly number[]): number[] {
   return Array.from({ length: MOST_VALUES }, (_, i) => ordered[Math.round(i * step)] ?? 0);
 }
 
-/** Whom the metrics of a record are of: the queue, or a label of its tenants. */
-interface Dimensions {
-  readonly queue: string;
-  readonly tenant?: string;
-}
-
-/** A metric and its values in a record; without any, the record does not tell of it. */
-export type Measured = readonly [metric: Measure, values: readonly number[]];
+/** A metric with what was measured of it: any number of values, of more than 100 those that stand for them. */
+export type Measured = readonly [metric: Stated, values: readonly number[]];
 
 /**
- * The fields that make a log line a record of metrics as well (CloudWatch embedded metric format), so that what happened
- * and what is counted cannot differ. Of more than 100 values of a metric, 100 that stand for them.
+ * The fields that make a log line a record of metrics as well (CloudWatch embedded metric format). Metrics without values are
+ * left out.
+ *
+ * @param dimensions names and values, all of them together one set of dimensions
  */
-export function metricFields({ queue, tenant }: Dimensions, given: readonly Measured[]): Record<string, unknown> {
-  const dimensions = { [QUEUE_DIMENSION]: queue, ...(tenant !== undefined && { [TENANT_DIMENSION]: tenant }) };
-  const measured = given.filter(([, values]) => values.length > 0);
-  if (measured.length === 0) return dimensions;
-  const directive = {
-    Namespace: NAMESPACE,
-    Dimensions: [Object.keys(dimensions)],
-    Metrics: measured.map(([{ name, unit }]) => ({ Name: name, Unit: unit })),
-  };
+export function metricFields(
+  dimensions: Readonly<Record<string, string>>,
+  measured: readonly Measured[],
+): Readonly<Record<string, unknown>> {
+  const told = measured.filter(([, values]) => values.length > 0);
+  if (told.length === 0) return dimensions;
   return {
     ...dimensions,
-    ...Object.fromEntries(
-      measured.map(([{ name }, values]) => [name, values.length === 1 ? values[0] : thinned(values)]),
-    ),
-    _aws: { Timestamp: Date.now(), CloudWatchMetrics: [directive] },
+    ...Object.fromEntries(told.map(([{ name }, values]) => [name, values.length === 1 ? values[0] : thinned(values)])),
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: [
+        {
+          Namespace: NAMESPACE,
+          Dimensions: [Object.keys(dimensions)],
+          Metrics: told.map(([{ name, unit }]) => ({ Name: name, Unit: unit })),
+        },
+      ],
+    },
   };
 }

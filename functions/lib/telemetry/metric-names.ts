@@ -16,8 +16,7 @@ export const TOP_TENANTS = 20;
 type MetricUnit = 'Count' | 'Seconds' | 'Bytes' | 'None';
 
 /** A metric as it is stated. */
-export interface Measure {
-  /** In CloudWatch. */
+export interface Stated {
   readonly name: string;
   readonly unit: MetricUnit;
   readonly meaning: string;
@@ -57,7 +56,7 @@ export const queueMetrics = {
     name: 'ServableTenants',
     openMetrics: 'rota_servable_tenants',
     unit: 'Count',
-    meaning: 'Tenants in the rotation: served as soon as a slot is free',
+    meaning: 'Tenants in the rotation, which are served as soon as a slot is free; 0 while the queue is paused',
   },
   starvedTenants: {
     name: 'StarvedTenants',
@@ -107,7 +106,7 @@ export const queueMetrics = {
     unit: 'Count',
     meaning: 'Counters that the sweep found to differ from the lists and leases they count',
   },
-} as const satisfies Record<string, Measure>;
+} as const satisfies Record<string, Stated>;
 
 /** What `monitor` emits about a top tenant, and about all others together, with the dimensions `queue` and `tenant`. */
 export const tenantMetrics = {
@@ -147,7 +146,7 @@ export const tenantMetrics = {
     unit: 'None',
     meaning: 'Part of all service that the tenant was entitled to (max-min fair by weight), 0 to 1',
   },
-} as const satisfies Record<string, Measure>;
+} as const satisfies Record<string, Stated>;
 
 /** What the other functions emit as things happen, with the dimension `queue`, in the log line that tells of it in full. */
 export const eventMetrics = {
@@ -157,7 +156,7 @@ export const eventMetrics = {
     unit: 'Seconds',
     meaning: 'From ready to start, one value for each job started (emitted by process, in the line of the visit)',
   },
-} as const satisfies Record<string, Measure>;
+} as const satisfies Record<string, Stated>;
 
 export type QueueMetric = keyof typeof queueMetrics;
 export type TenantMetric = keyof typeof tenantMetrics;
