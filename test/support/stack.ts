@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { afterAll, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { QueueBody } from '../../functions/contract/queue.ts';
 import type { TenantBody } from '../../functions/contract/tenants.ts';
 import { fromEnv } from '../../functions/lib/config/env.ts';
@@ -87,7 +87,10 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const client = createQueueClient({ redis, queue: deployed.queue, shard: deployed.shard });
   afterAll(async () => {
     redis.disconnect();
+    const refused = (await local.calls()).filter(({ allowed }) => !allowed);
     await local.stop();
+    // Refusals are often survived without a word: a wake that is not sent is made up for by the schedule.
+    expect(refused, 'calls that the policies of the template refuse').toEqual([]);
   });
 
   async function call<Body>(
