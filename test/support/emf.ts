@@ -10,7 +10,7 @@ export interface EmfRecord {
   readonly line: Readonly<Record<string, unknown>>;
 }
 
-const refuse = (problem: string) => {
+const refuse = (problem: string): never => {
   throw new Error(problem);
 };
 
