@@ -29,6 +29,8 @@ type SubscriptionRecord = TenantBody['record'];
 /** A running copy of the stack with what tests of the whole need: its HTTP API, and a look into its Redis. */
 export interface Stack extends Local {
   queue: string;
+  /** Value of the dimension `queue` of its metrics. */
+  metricsName: string;
   keys: QueueKeys;
   /** As a user who may do everything. */
   redis: Cluster;
@@ -121,6 +123,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
   return {
     ...local,
     queue: deployed.queue,
+    metricsName: deployed.metricsName,
     keys: queueKeys(deployed.queue, deployed.shard),
     redis,
     problems,
