@@ -243,7 +243,8 @@ const stackTable = {
   }),
   memory: {
     enqueue: whole(128, 10_240, { sentence: 'Memory of `enqueue`.', unit: 'MB', default: 512 }),
-    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 1_024 }),
+    // Up as long as there is work: infra/docs/sizing.md has what half of this, and twice, would do.
+    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 512 }),
     process: whole(128, 10_240, { sentence: 'Memory of `process`.', unit: 'MB', default: 512 }),
     monitor: whole(128, 10_240, { sentence: 'Memory of `monitor`.', unit: 'MB', default: 512 }),
     tenants: whole(128, 10_240, { sentence: 'Memory of `tenants`.', unit: 'MB', default: 512 }),
