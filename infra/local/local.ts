@@ -54,6 +54,8 @@ export interface Local {
   dashboardUrl: string;
   lambdaUrl: string;
   redisUrl: string;
+  /** File of the certificate that this Redis shows; undefined for one that somebody else runs. */
+  redisCaFile: string | undefined;
   functions: DeclaredFunction[];
   routes: Route[];
   /** Process ids of a function's environments, oldest first. */
@@ -123,7 +125,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     let server: RunningRedis | undefined;
     const starting = options.redisUrl
       ? undefined
-      : startRedis({ cluster: true, onProgress }).then((running) => (server = running));
+      : startRedis({ cluster: true, secure: true, onProgress }).then((running) => (server = running));
     cleanup.push(async () => {
       // It may still be on its way up when something else has failed.
       await starting?.catch(() => undefined);
@@ -145,11 +147,10 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     let redis: QueueRedis;
     if (server) {
       await applyTemplate(server, template);
-      redis = { url: server.url, cluster: true };
+      redis = { url: server.url, ...(server.caFile !== undefined && { caFile: server.caFile }), cluster: true };
     } else {
       redis = await adoptRedis(options.redisUrl ?? '', queueOf(functions).keyPrefix);
     }
-    const own = options.redisUrl === undefined;
 
     const metrics = new MetricStore(onProblem);
     const services = new ServiceMetrics(metrics, template);
@@ -161,7 +162,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     if (options.onLog) logs.listen(options.onLog);
     const reached = functions.map((declared) => ({
       ...declared,
-      env: { ...declared.env, ...redisVariables(declared, redis, own) },
+      env: { ...declared.env, ...redisVariables(declared, redis) },
     }));
     const lambda = new LambdaService(reached, {
       permissions,
@@ -206,7 +207,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       invoke: invokeApi(lambda),
     });
     if (options.schedules ?? true) scheduler.start();
-    const unwatch = services.watchRedis(redis.url);
+    const unwatch = services.watchRedis(redis);
     cleanup.push(async () => unwatch());
 
     return {
@@ -214,6 +215,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       dashboardUrl: `${apiUrl}${DASHBOARD_PATH}`,
       lambdaUrl,
       redisUrl: redis.url,
+      redisCaFile: redis.caFile,
       functions,
       routes,
       environments: (name) => lambda.pool(named(name)).environments.flatMap(({ pid }) => pid ?? []),
@@ -229,7 +231,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       stopRedis: async () => await server?.stop(),
       restartRedis: async () => {
         await server?.stop();
-        server = await startRedis({ cluster: true, port: Number(port) });
+        server = await startRedis({ cluster: true, secure: true, port: Number(port) });
         await applyTemplate(server, template);
       },
       stop: async () => {
@@ -260,15 +262,11 @@ async function warmAll(lambda: LambdaService, onProgress: (line: string) => void
   if (failures.flat().length > 0) throw new Error(failures.flat().join('\n'));
 }
 
-/** The template's connection without what only AWS has: TLS and IAM tokens. */
-function redisVariables(declared: DeclaredFunction, redis: QueueRedis, own: boolean): Record<string, string> {
-  const { ROTA_REDIS_URL: url } = declared.env;
-  if (url === undefined) return {};
-  return {
-    ROTA_REDIS_URL: own ? url.replace(/^rediss:/, 'redis:') : redis.url,
-    ROTA_REDIS_CLUSTER: String(redis.cluster),
-    ROTA_REDIS_AUTH: 'none',
-  };
+/** What an environment has to know of the Redis here that the template cannot: whom to trust, or where another one is. */
+function redisVariables(declared: DeclaredFunction, redis: QueueRedis): Record<string, string> {
+  if (declared.env.ROTA_REDIS_URL === undefined) return {};
+  if (redis.caFile !== undefined) return { NODE_EXTRA_CA_CERTS: redis.caFile };
+  return { ROTA_REDIS_URL: redis.url, ROTA_REDIS_CLUSTER: String(redis.cluster), ROTA_REDIS_AUTH: 'none' };
 }
 
 /** The queue of this stack, by the environment of its functions. */

@@ -1,27 +1,27 @@
 import { Cluster, Redis } from 'ioredis';
 import { messageOf } from './errors.ts';
-import type { RunningRedis } from './redis-server.ts';
+import { clientOptions, type RunningRedis } from './redis-server.ts';
 import { isObject, type Template, textOf } from './template.ts';
 
 /** How the functions reach the Redis of a run. */
 export interface QueueRedis {
-  /** Without a user. */
+  /** Of a given one without a user, of the runner's own with its admin. */
   url: string;
+  /** File of the certificate to trust, of the runner's own. */
+  caFile?: string;
   cluster: boolean;
 }
 
 /**
- * Gives the runner's own server what the template gives its cache: the users with their access strings (without
- * passwords: there is no IAM here) and the settings of the parameter group.
+ * Gives the runner's own server what the template gives its cache: the users with their access strings and the settings of
+ * the parameter group. Of a password nothing is asked: that it is a token of IAM, signed just now, no Redis can check.
  */
 export async function applyTemplate(redis: RunningRedis, template: Template): Promise<void> {
-  const client = new Redis(redis.url, { lazyConnect: true });
+  const client = new Redis({ ...clientOptions(redis), lazyConnect: true });
   try {
     await client.connect();
     for (const { id, properties } of template.resources('AWS::ElastiCache::User')) {
       const user = textOf(properties.UserName);
-      // The stack locks `default` out; here it stays, since whoever looks into this Redis comes as that user.
-      if (user === 'default') continue;
       const rules = textOf(properties.AccessString).split(/\s+/).filter(Boolean);
       await client.call('ACL', 'SETUSER', user, 'reset', 'nopass', ...rules).catch((error: unknown) => {
         throw new Error(`User ${id}: Redis refuses its access string: ${messageOf(error)}`);
@@ -80,11 +80,8 @@ export async function adoptRedis(url: string, keyPrefix: string): Promise<QueueR
 }
 
 async function emptyCluster(url: string, keyPrefix: string): Promise<void> {
-  const { hostname, port, username, protocol } = new URL(url);
-  const cluster = new Cluster([{ host: hostname, port: Number(port || 6379) }], {
-    lazyConnect: true,
-    redisOptions: { username: username || undefined, ...(protocol === 'rediss:' && { tls: {} }) },
-  });
+  const { host, port, ...redisOptions } = clientOptions({ url });
+  const cluster = new Cluster([{ host, port }], { lazyConnect: true, redisOptions });
   try {
     await cluster.connect();
     for (const node of cluster.nodes('master')) await removeKeys(node, keyPrefix);

@@ -10,7 +10,7 @@ import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
 import { runLease } from '../../functions/process/engine/run-lease.ts';
 import type { JobHandler } from '../../functions/process/jobs/job.ts';
 import { keptLog } from '../support/log.ts';
-import { connectShared, testQueue } from '../support/queue.ts';
+import { testQueue } from '../support/queue.ts';
 import { newJobs } from '../support/queue-fixture.ts';
 import { workerOptions } from '../support/worker.ts';
 
@@ -213,15 +213,15 @@ describe.concurrent('a dispatcher', () => {
   });
 
   it('leaves the mark of a dispatcher that came after it, and that one keeps it', async () => {
-    const { client, name, keys, redis } = await testQueue();
+    const { client, name, connect, keys, redis } = await testQueue();
     await client.enqueue({ tenant: 'later', jobs: newJobs(1, { delayMs: 50_000 }) });
     const { invoke } = working(client);
     const first = dispatch(client, invoke, 2_500);
     await expect.poll(() => redis.exists(keys.dispatcher)).toBe(1);
     const before = await redis.get(keys.dispatcher);
     const younger = createQueueClient({
-      redis: connectShared(),
-      connectBlocking: connectShared,
+      redis: connect(),
+      connectBlocking: connect,
       queue: name,
       shard: 0,
     });
@@ -236,13 +236,13 @@ describe.concurrent('a dispatcher', () => {
   });
 
   it('may have others beside it: nothing is served twice', async () => {
-    const { client, name } = await testQueue({ capacity: 6 });
+    const { client, name, connect } = await testQueue({ capacity: 6 });
     for (const tenant of tenants) await client.enqueue({ tenant, jobs: newJobs(40) });
     const ids: string[] = [];
     const { invoke, worked } = working(client, async ({ id }) => void ids.push(id));
     // Each with connections of its own, as environments have them.
     const others = [1, 2].map(() =>
-      createQueueClient({ redis: connectShared(), connectBlocking: connectShared, queue: name, shard: 0 }),
+      createQueueClient({ redis: connect(), connectBlocking: connect, queue: name, shard: 0 }),
     );
     await Promise.all([client, ...others].map((each) => dispatch(each, invoke)));
     await worked();

@@ -1,9 +1,8 @@
-import { Cluster } from 'ioredis';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { connectShared } from '../support/queue.ts';
 
 test('provides a cluster of one node that holds every slot', async () => {
-  const { hostname, port } = new URL(inject('redisUrl'));
-  const cluster = new Cluster([{ host: hostname, port: Number(port) }]);
+  const cluster = connectShared();
   try {
     const keys = ['rota-a', 'rota-b', 'rota-c'].map((tag) => `{runner-redis-${tag}}`);
     for (const key of keys) expect(await cluster.set(key, key)).toBe('OK');

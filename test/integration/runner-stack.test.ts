@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Local, startLocal } from '../../infra/local/local.ts';
-import { startRedis } from '../../infra/local/redis-server.ts';
+import { clientOptions, startRedis } from '../../infra/local/redis-server.ts';
 
 let local: Local;
 const problems: string[] = [];
@@ -36,15 +36,15 @@ test('takes a job over HTTP and runs it in the function that processes jobs', as
 });
 
 test('lets the functions in as the user of the stack, with the rights that the stack gives it', async () => {
-  const admin = new Redis(local.redisUrl);
+  const admin = new Redis(clientOptions({ url: local.redisUrl, caFile: local.redisCaFile }));
   try {
     await queueView(local);
     const clients = String(await admin.client('LIST'))
       .trim()
       .split('\n');
     const users = new Set(clients.map((line) => /user=(\S+)/.exec(line)?.[1]));
-    const [user = ''] = [...users].filter((name) => name !== 'default');
-    expect(users).toEqual(new Set(['default', user]));
+    const [user = ''] = [...users].filter((name) => name !== 'admin');
+    expect(users).toEqual(new Set(['admin', user]));
     expect(user).toMatch(/^rota-default-/);
     await expect(admin.call('ACL', 'DRYRUN', user, 'FLUSHALL')).resolves.toMatch(/no permissions/);
     await expect(admin.call('ACL', 'DRYRUN', user, 'GET', 'elsewhere')).resolves.toMatch(/no permissions/);

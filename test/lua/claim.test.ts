@@ -3,7 +3,7 @@ import type { ClaimedVisit } from '../../functions/lib/domain/outcomes.ts';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { rotationOf, snapshot } from '../support/keyspace.ts';
 import { peekClock, peekTenant } from '../support/peek.ts';
-import { claimOne, connectShared, testQueue } from '../support/queue.ts';
+import { claimOne, testQueue } from '../support/queue.ts';
 import { newJob, newJobs } from '../support/queue-fixture.ts';
 import { allDone, allGivenBack, claimSome, learn, openLease, pass, payloads, put } from '../support/visits.ts';
 
@@ -326,7 +326,7 @@ describe('capacity', () => {
 
 it('hands no job to two of 40 racing claims of two clients', async () => {
   const queue = await testQueue(wide);
-  const other = createQueueClient({ redis: connectShared(), queue: queue.name, shard: 0 });
+  const other = createQueueClient({ redis: queue.connect(), queue: queue.name, shard: 0 });
   await learn(queue.client, ['acme']);
   await put(queue.client, 'acme', 400);
   const claims = await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? queue.client : other).claim(3)));

@@ -1,15 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket, connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRedis } from '../../functions/lib/queue/connect.ts';
 import { iamToken } from '../../functions/lib/queue/iam-token.ts';
-import { freePort, type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
-import { selfSignedCertificate } from '../support/certificate.ts';
+import { clientOptions, freePort, type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
 
 const env = {
   AWS_REGION: 'eu-west-1',
@@ -45,12 +42,10 @@ afterEach(() => {
 describe('a connection by TLS with a signed password', () => {
   let server: RunningRedis;
   let admin: Redis;
-  let tlsPort: number;
-  const folder = mkdtempSync(join(tmpdir(), 'rota-tls-'));
   const trusted = getCACertificates('default');
 
   const connection = (user = USER) =>
-    ({ url: `rediss://${user}@localhost:${tlsPort}`, cluster: true, auth: 'iam', name: NAME }) as const;
+    ({ url: `rediss://${user}@localhost:${server.port}`, cluster: true, auth: 'iam', name: NAME }) as const;
   const acceptOnly = async (at: Date) => {
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' };
     const token = iamToken({ user: USER, name: NAME, region: 'eu-west-1', credentials, at });
@@ -59,26 +54,14 @@ describe('a connection by TLS with a signed password', () => {
   const killAll = () => admin.client('KILL', 'USER', USER);
 
   beforeAll(async () => {
-    const { certificate, key } = selfSignedCertificate();
-    writeFileSync(join(folder, 'cert.pem'), certificate);
-    writeFileSync(join(folder, 'key.pem'), key);
-    setDefaultCACertificates([...trusted, certificate]);
-    tlsPort = await freePort();
-    const files = ['cert', 'key', 'ca-cert'].flatMap((kind) => [
-      `--tls-${kind}-file`,
-      join(folder, kind === 'key' ? 'key.pem' : 'cert.pem'),
-    ]);
-    server = await startRedis({
-      cluster: true,
-      args: ['--tls-port', String(tlsPort), '--tls-cluster', 'yes', '--tls-auth-clients', 'no', ...files],
-    });
-    admin = new Redis(server.port);
+    server = await startRedis({ cluster: true, secure: true });
+    setDefaultCACertificates([...trusted, readFileSync(server.caFile ?? '', 'utf8')]);
+    admin = new Redis(clientOptions(server));
   });
   afterAll(async () => {
     setDefaultCACertificates(trusted);
     admin.disconnect();
     await server.stop();
-    rmSync(folder, { recursive: true });
   });
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date() });
@@ -112,8 +95,9 @@ describe('a connection by TLS with a signed password', () => {
     await acceptOnly(new Date());
     const client = open(connection(), env);
     await client.set('a', 'before');
-    for (const moment of [1, 2, 3]) {
-      vi.setSystemTime(Date.now() + 20 * MINUTE_MS);
+    // Beyond the life of a token, and of a connection.
+    for (const moment of [16, 20, 13 * 60]) {
+      vi.setSystemTime(Date.now() + moment * MINUTE_MS);
       await acceptOnly(new Date());
       await killAll();
       expect(await client.set('a', String(moment))).toBe('OK');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
-import { connectShared, testQueue } from '../support/queue.ts';
+import { testQueue } from '../support/queue.ts';
 
 test('the dispatcher that began last has the mark, and only its owner takes it away', async () => {
-  const { client: older, name, redis, keys } = await testQueue();
-  const younger = createQueueClient({ redis: connectShared(), queue: name, shard: 0 });
+  const { client: older, name, connect, redis, keys } = await testQueue();
+  const younger = createQueueClient({ redis: connect(), queue: name, shard: 0 });
   await older.markDispatcher('take');
   const ofOlder = await redis.get(keys.dispatcher);
   await younger.markDispatcher('take');

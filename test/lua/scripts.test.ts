@@ -164,7 +164,8 @@ describe('an error', () => {
       const { redis, keys } = await testQueue();
       const refusing = script(`return redis.error_reply('${code} as a server in that state says')`);
       // The cluster client retries some of these by itself first.
-      const own = new Redis(redis.nodes('master')[0]?.options.port ?? 0);
+      const [node] = redis.nodes('master');
+      const own = new Redis({ ...node?.options });
       await expect(runScript(own, keys.prefix, refusing, {})).rejects.toMatchObject({
         name: 'QueueUnavailable',
         retryable: true,

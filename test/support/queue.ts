@@ -6,24 +6,39 @@ import type { Visit } from '../../functions/lib/domain/outcomes.ts';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { queueKeys } from '../../functions/lib/queue/keys.ts';
 import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
+import { accessString } from '../../infra/constructs/access-string.ts';
+import { clientOptions } from '../../infra/local/redis-server.ts';
 import { checkInvariants } from './invariants.ts';
 import { testConfig } from './queue-fixture.ts';
 
-/** A connection to the Redis that the run shares. */
+let looking: Cluster | undefined;
+
+const { host, port, ...asAdmin } = clientOptions({ url: inject('redisUrl'), caFile: inject('redisCaFile') });
+
+/** A connection to the Redis that the run shares, as a user who may do everything. */
 export function connectShared(): Cluster {
-  const { hostname, port } = new URL(inject('redisUrl'));
-  return new Cluster([{ host: hostname, port: Number(port) }]);
+  return new Cluster([{ host, port }], { redisOptions: asAdmin });
+}
+
+/** Connections as the user that the stack would make for a queue of that name, with the rights that it would give. */
+export async function userOf(queue: string): Promise<() => Cluster> {
+  looking ??= connectShared();
+  const username = `rota-${queue}`;
+  await looking.call('ACL', 'SETUSER', username, 'reset', 'nopass', ...accessString(queue).split(' '));
+  return () => new Cluster([{ host, port }], { redisOptions: { ...asAdmin, username, password: 'any' } });
 }
 
 export interface TestQueue {
   readonly name: string;
   readonly keys: ReturnType<typeof queueKeys>;
+  /** As a user who may do everything. */
   readonly redis: Cluster;
+  /** A further connection as the user of the queue, as `client` has one. */
+  readonly connect: () => Cluster;
   readonly client: QueueClient;
 }
 
 const made: TestQueue[] = [];
-let looking: Cluster | undefined;
 
 // Whatever a test did to a queue, what is kept of it twice agrees in the end. On a connection that no test closes.
 afterEach(async () => {
@@ -35,6 +50,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   looking?.disconnect();
+  for (const { redis } of made) redis.disconnect();
   await Promise.all(made.map(({ client }) => client.close()));
 });
 
@@ -42,9 +58,10 @@ afterAll(async () => {
 export async function testQueue(given: Partial<QueueConfig> = {}): Promise<TestQueue> {
   const name = `t${randomBytes(6).toString('hex')}`;
   const redis = connectShared();
-  const client = createQueueClient({ redis, connectBlocking: connectShared, queue: name, shard: 0 });
+  const connect = await userOf(name);
+  const client = createQueueClient({ redis: connect(), connectBlocking: connect, queue: name, shard: 0 });
   await client.configure(testConfig(given));
-  const queue = { name, keys: queueKeys(name, 0), redis, client };
+  const queue = { name, keys: queueKeys(name, 0), redis, connect, client };
   made.push(queue);
   return queue;
 }

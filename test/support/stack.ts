@@ -6,6 +6,7 @@ import { fromEnv } from '../../functions/lib/config/env.ts';
 import { type QueueConfig, queueConfig } from '../../functions/lib/config/queue-config.ts';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { type QueueKeys, queueKeys } from '../../functions/lib/queue/keys.ts';
+import { clientOptions } from '../../infra/local/redis-server.ts';
 import { type Local, type LocalOptions, startLocal } from '../../infra/local/local.ts';
 
 export interface Answer<Body = unknown> {
@@ -80,8 +81,8 @@ export async function startStack(settings: Record<string, string> = {}, options:
     ...options,
   });
   const deployed = fromEnv(local.functions.find(({ name }) => name.endsWith('-monitor'))?.env ?? {});
-  const { hostname, port } = new URL(local.redisUrl);
-  const redis = new Cluster([{ host: hostname, port: Number(port) }]);
+  const { host, port, ...redisOptions } = clientOptions({ url: local.redisUrl, caFile: local.redisCaFile });
+  const redis = new Cluster([{ host, port }], { redisOptions });
   // Some tests take Redis away.
   redis.on('error', () => undefined);
   const client = createQueueClient({ redis, queue: deployed.queue, shard: deployed.shard });

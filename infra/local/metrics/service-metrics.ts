@@ -1,4 +1,6 @@
 import { Redis } from 'ioredis';
+import type { QueueRedis } from '../queue-redis.ts';
+import { clientOptions } from '../redis-server.ts';
 import type { Template } from '../template.ts';
 import type { MetricId } from './metric.ts';
 import type { MetricStore } from './store.ts';
@@ -66,8 +68,13 @@ export class ServiceMetrics {
   };
 
   /** Looks into the Redis now and every 10 s, until the returned function is called. One that is away has no values. */
-  watchRedis(url: string): () => void {
-    const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, enableOfflineQueue: true });
+  watchRedis(redis: Pick<QueueRedis, 'url' | 'caFile'>): () => void {
+    const client = new Redis({
+      ...clientOptions(redis),
+      lazyConnect: true,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: true,
+    });
     client.on('error', () => undefined);
     let before: Reading | undefined;
     const look = async () => {
