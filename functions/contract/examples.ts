@@ -83,6 +83,53 @@ export const enqueueExamples: readonly Example[] = [
     },
   },
   {
+    name: 'never fits',
+    body: batch,
+    status: 429,
+    answer: {
+      ...problem(
+        'batch_exceeds_limit',
+        429,
+        "The batch is larger than the tenant's limit",
+        'The batch needs room for 2, and no more than 1 may ever wait: it never fits. Send smaller ones, or have the limit raised.',
+      ),
+      tenant: 'acme',
+      depth: 0,
+      limit: 1,
+      room: 1,
+      estimatedDrainSeconds: 0,
+    },
+  },
+  {
+    name: 'key of other jobs',
+    headers: { 'idempotency-key': 'import-2026-11-30' },
+    body: { tenant: 'acme', jobs: [{ type: 'echo', payload: { invoice: 4321 } }] },
+    status: 422,
+    answer: problem(
+      'idempotency_key_reused',
+      422,
+      'The idempotency key came before with another body',
+      'The key came with another body; use a new key for new jobs.',
+    ),
+  },
+  {
+    name: 'two faults',
+    body: { tenant: 'acme', jobs: [{ type: 'echo', payload: {}, cost: 0, delay: 5 }] },
+    status: 400,
+    answer: {
+      ...problem(
+        'invalid_request',
+        400,
+        'The request has faults',
+        'At jobs[0].cost: given 0, expected at least 0.01. And 1 more faults, see errors.',
+      ),
+      errors: [
+        { in: 'body', path: 'jobs[0].cost', detail: 'given 0, expected at least 0.01' },
+        { in: 'body', path: 'jobs[0].delay', detail: 'there is no such field' },
+      ],
+    },
+  },
+  {
     name: 'unknown job type',
     body: { tenant: 'acme', jobs: [{ type: 'ecoh', payload: null }] },
     status: 422,

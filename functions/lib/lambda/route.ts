@@ -15,6 +15,8 @@ export const permissionsFor: Readonly<Record<Access, readonly Access[]>> = {
 export interface Response {
   readonly description: string;
   readonly schema: z.ZodMiniType;
+  /** Of the body, where it is neither JSON nor a problem document. */
+  readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
