@@ -17,5 +17,9 @@ export class RotaStack extends Stack {
       value: queue.functions.enqueue.functionName,
       description: 'Takes the body of POST /v1/jobs by direct invoke.',
     });
+    new CfnOutput(this, 'AlarmsTopic', {
+      value: queue.alarms.topic.topicArn,
+      description: 'Tells of alarms; subscribe whoever is to be woken.',
+    });
   }
 }

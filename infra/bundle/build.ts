@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -49,6 +49,16 @@ const luaAsText: Plugin = {
   },
 };
 
+/** One module for Node 24, its scripts inlined. */
+export const bundleShape = {
+  bundle: true,
+  logLevel: 'silent',
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  plugins: [luaAsText],
+} as const satisfies BuildOptions;
+
 /**
  * Makes `functions/<name>/handler.ts` and all it imports, the AWS SDK included, one file.
  *
@@ -56,19 +66,14 @@ const luaAsText: Plugin = {
  */
 export async function buildFunction(name: string, outfile: string): Promise<void> {
   const { metafile } = await build({
+    ...bundleShape,
     absWorkingDir: root,
     entryPoints: [`functions/${name}/handler.ts`],
     outfile,
-    bundle: true,
     minify: true,
     metafile: true,
-    logLevel: 'silent',
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
     // Packages that ship both are smaller as modules, since what is not used can be left out.
     mainFields: ['module', 'main'],
-    plugins: [luaAsText],
     alias: { '@aws-sdk/credential-provider-node': './functions/lib/lambda/credentials.ts' },
     // ioredis and the SDK have parts in the older format, which ask for Node's modules by `require`.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },

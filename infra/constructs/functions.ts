@@ -160,7 +160,13 @@ export class Functions extends Construct implements FunctionRecord {
         name === 'process' && settings.reserveConcurrency ? reservedConcurrency(settings.capacity) : undefined,
       ...(spec.asynchronous && { retryAttempts: 0, maxEventAge: Duration.seconds(60) }),
       environment: {
-        ...toEnv(settings, { redis: cache.connection, shard: 0, jobTypes: Object.keys(jobs), ...links }),
+        ...toEnv(settings, {
+          redis: cache.connection,
+          shard: 0,
+          metricsName: names.full,
+          jobTypes: Object.keys(jobs),
+          ...links,
+        }),
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),
       },
     });

@@ -226,6 +226,16 @@ const stackTable = {
       default: 2_000,
     }),
   },
+  dashboard: flag({ sentence: 'Makes the CloudWatch dashboard of the queue.', default: true }),
+  alarmEmail: text(/^([^\s@]+@[^\s@]+\.[^\s@]+)?$/, 'an e-mail address, or nothing', {
+    sentence:
+      'Address that alarms are sent to, once its owner has confirmed it; empty when the topic has other subscribers.',
+    default: '',
+  }),
+  runbookUrl: text(/^\S+$/, 'a URL or path without white space', {
+    sentence: 'Where the runbook is found that the texts of the alarms point into.',
+    default: 'infra/docs/runbook.md',
+  }),
   logRetentionDays: oneOfNumbers([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731], {
     sentence: 'How long logs are kept.',
     unit: 'days',
@@ -264,6 +274,9 @@ export const wiringTable = {
     }),
   },
   shard: whole(0, 0, { sentence: 'Part of the keys; there is one shard so far.' }),
+  metricsName: text(/^[a-z0-9-]+$/, 'lowercase letters, digits and hyphens', {
+    sentence: 'Name of the queue in metrics: another queue of the account may have the same `queue`.',
+  }),
 };
 
 /** Functions that others invoke, each handed only to those that may. */
