@@ -48,12 +48,12 @@ const jsonSchema = (schema: z.ZodMiniType, io: 'input' | 'output', components: J
 const capitalised = (name: string) => name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
 /** Where an example states what a call has in a place. */
-const given = { path: 'params', query: 'query', header: 'headers' } as const;
+const statedIn = { path: 'params', query: 'query', header: 'headers' } as const;
 
 /** The fields of an object schema as parameters of a place. */
 function parameters(
   schema: z.ZodMiniType | undefined,
-  place: keyof typeof given,
+  place: keyof typeof statedIn,
   examples: readonly Example[],
   components: Json,
 ): Json[] {
@@ -61,7 +61,7 @@ function parameters(
   const { properties = {}, required = [] } = made(schema, 'input', components);
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = pointed(Object(property));
-    const shown = examples.filter((example) => example[given[place]]?.[name] !== undefined);
+    const shown = examples.filter((example) => example[statedIn[place]]?.[name] !== undefined);
     return {
       name: place === 'header' ? capitalised(name) : name,
       in: place,
@@ -71,7 +71,7 @@ function parameters(
       ...(shown.length > 0 && {
         // A number stands as digits in a URL, and as a number in the document.
         examples: examplesOf(shown, (example) => {
-          const text = example[given[place]]?.[name];
+          const text = example[statedIn[place]]?.[name];
           return rest.type === 'integer' ? Number(text) : text;
         }),
       }),
