@@ -62,7 +62,13 @@ const batch = {
 const admitted = { tenant: 'acme', jobs: [{ id: '0-1' }, { id: '0-2' }], depth: 2 };
 
 export const enqueueExamples: readonly Example[] = [
-  { name: 'admitted', body: batch, status: 202, answer: admitted },
+  {
+    name: 'admitted',
+    headers: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
+    body: batch,
+    status: 202,
+    answer: admitted,
+  },
   { name: 'repeated', headers: { 'idempotency-key': 'import-2026-11-30' }, body: batch, status: 200, answer: admitted },
   {
     name: 'full',

@@ -16,24 +16,35 @@ const rules = {
   longestSeconds: longestJobSeconds(settings),
 };
 
+interface Given {
+  readonly idempotencyKey?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
+
 async function enqueue(
   body: EnqueueBody,
-  idempotencyKey: string | undefined,
+  { idempotencyKey, traceparent: trace }: Given,
   call: Pick<Call, 'claims' | 'direct' | 'source'>,
 ) {
   const { tenant, plan } = identify(call, body.tenant, settings.auth);
-  const jobs = newJobs(body, call.source, rules);
+  const jobs = newJobs(body, { source: call.source, trace }, rules);
   const queue = await openQueue();
   const outcome = await queue.enqueue({ tenant, claimPlan: plan, idempotencyKey, jobs });
   if (outcome.outcome === 'accepted' && outcome.dispatch) await wake();
-  tellRefusal(log, settings.metricsName, tenant, jobs.length, outcome);
+  tellRefusal(log, settings.queue, tenant, jobs.length, outcome);
   return enqueueAnswer(tenant, jobs.length, outcome);
 }
 
+const direct = { claims: undefined, direct: true, source: undefined };
+
 export const handler = httpHandler({
   log,
-  calls: [on(enqueueJobs, (call) => enqueue(call.body, call.headers['idempotency-key'], call))],
-  direct: onDirect(directEnqueue, ({ idempotencyKey, ...body }) =>
-    enqueue(body, idempotencyKey, { claims: undefined, direct: true, source: undefined }),
+  calls: [
+    on(enqueueJobs, (call) =>
+      enqueue(call.body, { ...call.headers, idempotencyKey: call.headers['idempotency-key'] }, call),
+    ),
+  ],
+  direct: onDirect(directEnqueue, ({ idempotencyKey, traceparent, ...body }) =>
+    enqueue(body, { idempotencyKey, traceparent }, direct),
   ),
 });

@@ -1,4 +1,4 @@
-import type { Log } from '../../functions/lib/telemetry/logger.ts';
+import type { FunctionLog, Log } from '../../functions/lib/telemetry/logger.ts';
 
 export interface Line {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -7,12 +7,28 @@ export interface Line {
 }
 
 /** A logger that keeps what it is given. */
-export function keptLog(): { readonly log: Log; readonly lines: Line[] } {
+export function keptLog(): { readonly log: FunctionLog; readonly lines: Line[] } {
   const lines: Line[] = [];
-  const keep =
-    (level: Line['level']): Log['info'] =>
-    (message, ...fields) => {
-      lines.push({ level, message, fields: Object(fields[0]) });
+  const logWith = (fields: object): FunctionLog => {
+    let added: object = {};
+    const keep =
+      (level: Line['level']): Log['info'] =>
+      (message, ...more) => {
+        lines.push({ level, message, fields: { ...fields, ...added, ...Object(more[0]) } });
+      };
+    return {
+      debug: keep('debug'),
+      info: keep('info'),
+      warn: keep('warn'),
+      error: keep('error'),
+      createChild: ({ persistentKeys }) => logWith({ ...fields, ...added, ...persistentKeys }),
+      appendKeys: (keys) => {
+        added = { ...added, ...keys };
+      },
+      resetKeys: () => {
+        added = {};
+      },
     };
-  return { log: { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') }, lines };
+  };
+  return { log: logWith({}), lines };
 }

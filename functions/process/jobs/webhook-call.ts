@@ -49,7 +49,7 @@ function allowedUrl(text: string, base: URL | undefined, allowedHosts: readonly 
   return url;
 }
 
-function requestOf({ id, tenant, attempt, payload }: Job<WebhookPayload>): RequestInit {
+function requestOf({ id, tenant, attempt, traceparent, payload }: Job<WebhookPayload>): RequestInit {
   const headers = new Headers(payload.headers);
   const request: RequestInit = { method: payload.method ?? 'POST', headers, redirect: 'manual' };
   if (payload.body !== undefined) {
@@ -62,6 +62,7 @@ function requestOf({ id, tenant, attempt, payload }: Job<WebhookPayload>): Reque
   headers.set('rota-job-id', id);
   headers.set('rota-tenant', encodeURIComponent(tenant));
   headers.set('rota-attempt', String(attempt));
+  if (traceparent !== undefined && !headers.has('traceparent')) headers.set('traceparent', traceparent);
   return request;
 }
 
