@@ -206,6 +206,14 @@ export const deleteExamples: readonly Example[] = [
   },
 ];
 
+export const healthExamples: readonly Example[] = [
+  {
+    name: 'well',
+    status: 200,
+    answer: { status: 'ok', queue: 'default', redis: { milliseconds: 1 }, dispatcherAlive: true, paused: false },
+  },
+];
+
 export const queueExamples: readonly Example[] = [
   {
     name: 'busy',

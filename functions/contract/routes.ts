@@ -1,5 +1,5 @@
 import { enqueueJobs } from './jobs.ts';
-import { getQueue } from './queue.ts';
+import { getHealth, getQueue } from './queue.ts';
 import type { Route } from '../lib/lambda/route.ts';
 import {
   deleteTenant,
@@ -22,4 +22,5 @@ export const routes: readonly Route[] = [
   pauseTenant,
   resumeTenant,
   getQueue,
+  getHealth,
 ];

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, SecretValue } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -82,6 +82,12 @@ const networkInterfaces = new iam.PolicyStatement({
   ],
   resources: ['*'],
 });
+
+/** The keys of webhooks, for who runs them. The template has the name of the secret; deploying puts its value in. */
+const webhookKeys = ({ webhook }: Settings) =>
+  webhook.signingSecret === ''
+    ? {}
+    : { webhookKeys: [SecretValue.secretsManager(webhook.signingSecret).unsafeUnwrap()] };
 
 /** Who is invoked, under the name by which the function finds it in its environment. */
 interface Invokes {

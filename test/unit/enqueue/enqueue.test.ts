@@ -59,8 +59,12 @@ describe('the jobs of a request', () => {
   it('may have payloads of 262,144 bytes as UTF-8 and not one more', () => {
     // A turtle has 4 bytes and the quotes two.
     const payload = '🐢'.repeat(65_535);
-    expect(newJobs({ jobs: [{ ...job, payload: `${payload}ab` }] }, { source: '', trace: undefined }, rules)).toHaveLength(1);
-    const problem = problemOf(() => newJobs({ jobs: [job, { ...job, payload: `${payload}abc` }] }, { source: '', trace: undefined }, rules));
+    expect(
+      newJobs({ jobs: [{ ...job, payload: `${payload}ab` }] }, { source: '', trace: undefined }, rules),
+    ).toHaveLength(1);
+    const problem = problemOf(() =>
+      newJobs({ jobs: [job, { ...job, payload: `${payload}abc` }] }, { source: '', trace: undefined }, rules),
+    );
     expect(problem.code).toBe('too_large');
     expect(problem.members.errors).toEqual([
       { in: 'body', path: 'jobs[1].payload', detail: 'given 262145 bytes, expected at most 262144' },
@@ -68,7 +72,9 @@ describe('the jobs of a request', () => {
   });
 
   it('are refused with a timeout that the processing function has no time for', () => {
-    const problem = problemOf(() => newJobs({ jobs: [{ ...job, timeoutSeconds: 286 }] }, { source: '', trace: undefined }, rules));
+    const problem = problemOf(() =>
+      newJobs({ jobs: [{ ...job, timeoutSeconds: 286 }] }, { source: '', trace: undefined }, rules),
+    );
     expect(problem.members.errors).toEqual([
       { in: 'body', path: 'jobs[0].timeoutSeconds', detail: expect.stringMatching(/^given 286, expected at most 285/) },
     ]);
@@ -76,7 +82,9 @@ describe('the jobs of a request', () => {
 
   it('together have the same bound when they come by a direct invoke', () => {
     const large = Array.from({ length: 5 }, () => ({ ...job, payload: 'x'.repeat(220_000) }));
-    expect(problemOf(() => newJobs({ jobs: large }, { source: undefined, trace: undefined }, rules)).code).toBe('too_large');
+    expect(problemOf(() => newJobs({ jobs: large }, { source: undefined, trace: undefined }, rules)).code).toBe(
+      'too_large',
+    );
     expect(newJobs({ jobs: large.slice(1) }, { source: undefined, trace: undefined }, rules)).toHaveLength(4);
   });
 });
