@@ -9,6 +9,8 @@ export type Authorization =
 export interface Route {
   /** As the template writes it: `POST /v1/jobs`, or `$default`. */
   key: string;
+  /** The ARN that the gateway gives as the source of its invocations. */
+  source: string;
   method: string;
   /** Path segments: a literal, `{name}` or `{name+}`. */
   segments: string[];
@@ -35,6 +37,7 @@ export interface Throttle {
  * @throws Error naming the route when it lacks an integration or an authorizer that works here.
  */
 export function readRoutes(template: Template): Route[] {
+  const { region, accountId } = template.deployment;
   return template.resources('AWS::ApiGatewayV2::Route').map(({ id, properties }) => {
     const key = textOf(properties.RouteKey);
     const [method = '', path = ''] = key.split(' ');
@@ -50,7 +53,8 @@ export function readRoutes(template: Template): Route[] {
     const uri = textOf(integration.IntegrationUri);
     const target = /functions\/(arn:[^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
     const segments = key === '$default' ? [] : path.split('/').slice(1);
-    return { key, method, segments, target, authorization: authorizationOf(template, id, properties) };
+    const source = `arn:aws:execute-api:${region}:${accountId}:${textOf(properties.ApiId)}/$default/${key.replace(' /', '/')}`;
+    return { key, source, method, segments, target, authorization: authorizationOf(template, id, properties) };
   });
 }
 

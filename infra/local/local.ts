@@ -9,7 +9,7 @@ import { type LocalServer, serve } from './http-server.ts';
 import { invokeApi } from './invoke-api.ts';
 import { LambdaService } from './lambda-service.ts';
 import { LogStore } from './log-store.ts';
-import { readPermissions } from './permissions.ts';
+import { type DecidedCall, Permissions } from './permissions.ts';
 import { adoptRedis, applyTemplate, checkRedisUrl, type QueueRedis } from './queue-redis.ts';
 import { Alarms, type AlarmState } from './metrics/alarms.ts';
 import { type Dashboard, readDashboards } from './metrics/dashboards.ts';
@@ -18,6 +18,7 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { MetricStore } from './metrics/store.ts';
 import { type RunningRedis, startRedis } from './redis-server.ts';
 import { readSchedules, Scheduler } from './schedules.ts';
+import { checkServiceCalls } from './service-calls.ts';
 import { synthesize } from './synth.ts';
 import { Template } from './template.ts';
 
@@ -73,6 +74,8 @@ export interface Local {
   alarms(nowMs?: number): AlarmState[];
   /** The template's dashboards: what their bodies hold, resolved. */
   dashboards(): Dashboard[];
+  /** What functions and services have asked of AWS, each call once, and whether the template's policies allow it. */
+  calls(): Promise<DecidedCall[]>;
   /** Ends the runner's own Redis, and with it all that is in it. */
   stopRedis(): Promise<void>;
   /** Starts it again, empty, at the same address. */
@@ -137,7 +140,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       redis: { host: hostname, port: Number(port || 6379) },
     });
     const functions = readFunctions(template, assembly);
-    const permissions = readPermissions(template);
+    const permissions = new Permissions(template);
     const routes = readRoutes(template);
     let redis: QueueRedis;
     if (server) {
@@ -170,6 +173,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       onProblem,
     });
     cleanup.push(() => lambda.stop());
+    await checkServiceCalls(functions, permissions);
     await warmAll(lambda, onProgress);
     const monitorSeconds = options.monitorSeconds ?? MONITOR_SECONDS;
     const schedules = readSchedules(template).map((schedule) =>
@@ -221,6 +225,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       metrics,
       alarms: (nowMs) => alarms.evaluate(nowMs),
       dashboards: () => dashboards,
+      calls: () => permissions.calls(),
       stopRedis: async () => await server?.stop(),
       restartRedis: async () => {
         await server?.stop();

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { queueMetrics, tenantMetrics } from '../../functions/lib/telemetry/metric-names.ts';
 import { emfRecords, valueOf } from '../support/emf.ts';
+import { lookAt } from '../support/monitor.ts';
 import { jobsOf, startStack } from '../support/stack.ts';
 
 const WEIGHTS = { enterprise: 8, growth: 3, free: 1 };
@@ -8,35 +9,20 @@ const PLANS = ['enterprise', 'growth', 'free'] as const;
 
 const stack = await startStack({ 'rota.capacity': '5' });
 
-/** Has `monitor` look at the queue; returns the records that it wrote. */
-async function look() {
-  const before = emfRecords(stack.logs('monitor')).length;
-  stack.fire('monitor');
-  return await vi.waitFor(
-    () => {
-      const records = emfRecords(stack.logs('monitor')).slice(before);
-      // The record of all others is the last.
-      if (records.at(-1)?.tenant !== 'other') throw new Error('monitor has not written yet');
-      return records;
-    },
-    { timeout: 20_000, interval: 20 },
-  );
-}
-
 test('monitor tells of the shares in a flood, of the queue, and every metric that is stated', async () => {
   await stack.redis.hset(stack.keys.config, 'paused', 1);
   for (const plan of PLANS) {
     await stack.subscribe(plan, { plan });
     await stack.enqueue(plan, jobsOf(4_000, 'sleep', { ms: 2 }));
   }
-  await look();
+  await lookAt(stack);
   await stack.redis.hset(stack.keys.config, 'paused', 0);
   stack.fire('dispatch');
   await vi.waitFor(async () => expect((await stack.queueView()).totals.served).toBeGreaterThan(4_000), {
     timeout: 60_000,
     interval: 20,
   });
-  const records = await look();
+  const records = await lookAt(stack);
 
   const shares = PLANS.map((plan) => valueOf(records, plan, tenantMetrics.realisedShare.name));
   const entitled = PLANS.map((plan) => WEIGHTS[plan] / 12);
@@ -77,7 +63,7 @@ test('process tells how long jobs had waited, in the line of their visit', async
     return found;
   });
   for (const { line, dimensions } of visits) {
-    expect(line).toMatchObject({ event: 'visit', queue: stack.queue, message: 'visit' });
+    expect(line).toMatchObject({ event: 'visit', queue: stack.metricsName, message: 'visit' });
     expect(dimensions).toEqual(['queue']);
   }
   const longest = Math.max(...visits.map(({ line }) => Number(line.waitMs)));

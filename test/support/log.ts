@@ -9,26 +9,23 @@ export interface Line {
 /** A logger that keeps what it is given. */
 export function keptLog(): { readonly log: FunctionLog; readonly lines: Line[] } {
   const lines: Line[] = [];
-  const logWith = (fields: object): FunctionLog => {
-    let added: object = {};
-    const keep =
-      (level: Line['level']): Log['info'] =>
-      (message, ...more) => {
-        lines.push({ level, message, fields: { ...fields, ...added, ...Object(more[0]) } });
-      };
-    return {
-      debug: keep('debug'),
-      info: keep('info'),
-      warn: keep('warn'),
-      error: keep('error'),
-      createChild: ({ persistentKeys }) => logWith({ ...fields, ...added, ...persistentKeys }),
-      appendKeys: (keys) => {
-        added = { ...added, ...keys };
-      },
-      resetKeys: () => {
-        added = {};
-      },
+  let added: object = {};
+  const keep =
+    (level: Line['level']): Log['info'] =>
+    (message, ...fields) => {
+      lines.push({ level, message, fields: Object.assign({}, added, ...fields) });
     };
+  const log: FunctionLog = {
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
+    appendKeys: (keys) => {
+      added = { ...added, ...keys };
+    },
+    resetKeys: () => {
+      added = {};
+    },
   };
-  return { log: logWith({}), lines };
+  return { log, lines };
 }

@@ -65,7 +65,9 @@ const problemsForErrors = (log: FunctionLog): MiddlewareObj<unknown, unknown, un
   const answerWithProblem = ({ error, event, context }: Request<unknown, unknown, unknown>): unknown => {
     const requestId = requestIdOf(event, context);
     const given = problemOf(error);
-    if (given.status >= 500) log.error('request failed', { problem: given.problem, reason: describeThrown(error) });
+    const { status, problem } = given;
+    if (status >= 500) log.error('request failed', { status, problem, reason: describeThrown(error) });
+    else log.info('request refused', { status, problem });
     return isHttpEvent(event) ? toHttp(given, requestId) : toDirect(given, requestId);
   };
   return { onError: answerWithProblem };

@@ -15,7 +15,7 @@ export const TOP_TENANTS = 20;
 
 type MetricUnit = 'Count' | 'Seconds' | 'Bytes' | 'None';
 
-interface Stated {
+export interface Stated {
   readonly name: string;
   readonly unit: MetricUnit;
   readonly meaning: string;

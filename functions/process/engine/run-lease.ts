@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Lease, Visit } from '../../lib/domain/outcomes.ts';
 import { metricFields } from '../../lib/telemetry/emf.ts';
 import { type Log, logWith } from '../../lib/telemetry/logger.ts';
-import { eventMetrics } from '../../lib/telemetry/metric-names.ts';
+import { eventMetrics, QUEUE_DIMENSION } from '../../lib/telemetry/metric-names.ts';
 import { tenantLabel } from '../../lib/telemetry/tenant-label.ts';
 import { persist } from './persist.ts';
 import { runVisit, type VisitEnd, type VisitOptions } from './run-visit.ts';
@@ -36,8 +36,9 @@ export async function runLease(lease: Lease, options: VisitOptions): Promise<voi
   let visit: typeof opened.visit | undefined = opened.visit;
   for (let first = true; visit !== undefined; first = false) {
     const startedMs = performance.now();
-    const end = await runVisit(visit, openedMs, first, options);
-    tellVisit(log, options.metricsName, visit, end, performance.now() - startedMs);
+    const visitLog = logWith(log, { tenant: tenantLabel(visit.tenant), visit: visit.visit });
+    const end = await runVisit(visit, openedMs, first, { ...options, log: visitLog });
+    tellVisit(visitLog, options.metricsName, visit, end, performance.now() - startedMs);
     openedMs = end.next?.askedMs ?? openedMs;
     visit = end.next?.visit;
   }
@@ -54,6 +55,6 @@ function tellVisit(log: Log, metricsName: string, visit: Visit, end: VisitEnd, m
     waitMs: Math.round(Math.max(0, ...end.waitsMs)),
     outcome: end.outcome,
     ...end.counts,
-    ...metricFields(metricsName, eventMetrics.dispatchLatency, waits),
+    ...metricFields({ [QUEUE_DIMENSION]: metricsName }, [[eventMetrics.dispatchLatency, waits]]),
   });
 }

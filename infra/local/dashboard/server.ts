@@ -24,7 +24,7 @@ export interface DashboardOptions {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-const RANGES_SECONDS = [900, 3_600, 10_800];
+const RANGES_SECONDS = [300, 900, 3_600, 10_800];
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -84,7 +84,7 @@ export function dashboardServer(options: DashboardOptions): Handler {
 async function viewOf(options: DashboardOptions, wantedSeconds: number): Promise<DashboardView> {
   const { queue, store, alarms, dashboards, tenants, monitorSeconds } = options;
   const nowMs = Date.now();
-  const [shortest = 900] = RANGES_SECONDS;
+  const [shortest = 300] = RANGES_SECONDS;
   const rangeMs = (RANGES_SECONDS.includes(wantedSeconds) ? wantedSeconds : shortest) * 1_000;
   // A point for every reading of monitor, but not more than a screen can show.
   const stepMs = Math.max(monitorSeconds.here * 1_000, rangeMs / 360);

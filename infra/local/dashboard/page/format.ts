@@ -16,10 +16,10 @@ export function percent(part: number | null): string {
   return part === null ? '–' : `${Number((part * 100).toFixed(1))} %`;
 }
 
-/** `8 s`, `4 min`, `2 h 5 min` */
+/** `8 s`, `4 min`, `2 h 5 min`, to the nearest */
 export function duration(seconds: number | null): string {
   if (seconds === null) return '–';
-  if (seconds < 99.5) return `${Math.round(seconds)} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
   const rest = minutes % 60;

@@ -10,6 +10,7 @@ import { paintBrowser } from './theme.ts';
 const EVERY_MS = 2_000;
 
 const RANGES = [
+  { seconds: 300, label: '5 min' },
   { seconds: 900, label: '15 min' },
   { seconds: 3_600, label: '1 h' },
   { seconds: 10_800, label: '3 h' },
@@ -21,7 +22,7 @@ const tenants = new Tenants(tones);
 const cards = new Cards(tones);
 const queue = h('span', { class: 'queue' });
 const status = h('p', { class: 'status', role: 'status' });
-let range = RANGES[0]?.seconds ?? 900;
+let range = RANGES[0]?.seconds ?? 300;
 let timer: number | undefined;
 
 document.body.append(
