@@ -17,5 +17,11 @@ export class RotaStack extends Stack {
       value: queue.functions.enqueue.functionName,
       description: 'Takes the body of POST /v1/jobs by direct invoke.',
     });
+    for (const [access, role] of Object.entries(queue.roles)) {
+      new CfnOutput(this, access === 'produce' ? 'ProducerRole' : 'OperatorRole', {
+        value: role.roleArn,
+        description: `Taken on by callers of other accounts who ${access}.`,
+      });
+    }
   }
 }

@@ -3,9 +3,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { readSettings } from '../../functions/lib/config/parse.ts';
 import type { GivenSettings, Settings } from '../../functions/lib/config/table.ts';
+import { Grants, type Trust } from './grants.ts';
 import { Api } from './api.ts';
 import { Cache } from './cache.ts';
-import { Functions } from './functions.ts';
+import { Functions, type Processor } from './functions.ts';
 import { QueueNames } from './names.ts';
 import { Network, type QueueSubnets } from './network.ts';
 import { Schedules } from './schedules.ts';
@@ -29,6 +30,12 @@ export interface FairQueueProps {
    * @default chosen by kind of subnet
    */
   readonly vpcSubnets?: QueueSubnets;
+  /**
+   * Your own job types.
+   *
+   * @default the job types that ship: echo, sleep, fail and webhook
+   */
+  readonly processor?: Processor;
 }
 
 /**
@@ -47,6 +54,7 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
   readonly api: Api;
   readonly grantPrincipal: iam.IPrincipal;
   readonly connections: ec2.Connections;
+  private readonly grants: Grants;
 
   /** @throws SettingsError naming every setting that cannot be used; Error when the network cannot. */
   constructor(scope: Construct, id: string, props: FairQueueProps = {}) {
@@ -59,13 +67,48 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     this.settings = settings;
     this.vpc = network.vpc;
     this.cache = new Cache(this, 'Cache', { settings, names, network });
-    this.functions = new Functions(this, 'Functions', { settings, names, network, cache: this.cache });
+    this.functions = new Functions(this, 'Functions', { ...props, settings, names, network, cache: this.cache });
     network.connectToLambda([this.functions.dispatch, this.functions.process]);
     this.api = new Api(this, 'Api', { settings, names, functions: this.functions });
+    this.grants = new Grants(this, 'Grants', { settings, api: this.api, functions: this.functions });
     new Schedules(this, 'Schedules', {
       everyMinute: { dispatch: this.functions.dispatch, monitor: this.functions.monitor },
     });
     this.grantPrincipal = this.functions.process.grantPrincipal;
     this.connections = network.functionsGroup.connections;
+  }
+
+  /** Roles for the accounts of the setting `trustedAccounts`. */
+  get roles(): Grants['roles'] {
+    return this.grants.roles;
+  }
+
+  /**
+   * Lets a role or user enqueue and nothing else: by `POST /v1/jobs`, where the API knows its callers by IAM, and by invoking the
+   * function `enqueue` itself. Who may do either names the tenant and is believed.
+   *
+   * @throws Error when the grantee has no policy in this account.
+   */
+  grantEnqueue(grantee: iam.IGrantable): iam.Grant {
+    return this.grants.enqueue(grantee);
+  }
+
+  /**
+   * Lets a role or user call every route of the API.
+   *
+   * @throws Error when the API knows its callers by token, or the grantee has no policy in this account.
+   */
+  grantOperate(grantee: iam.IGrantable): iam.Grant {
+    return this.grants.operate(grantee);
+  }
+
+  /** A role with the rights of {@link grantEnqueue}, for callers of other accounts. */
+  producerRole(id: string, trust: Trust): iam.Role {
+    return this.grants.role(this, id, 'produce', trust);
+  }
+
+  /** A role with the rights of {@link grantOperate}, for callers of other accounts. */
+  operatorRole(id: string, trust: Trust): iam.Role {
+    return this.grants.role(this, id, 'operate', trust);
   }
 }

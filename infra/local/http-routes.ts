@@ -9,6 +9,8 @@ export type Authorization =
 export interface Route {
   /** As the template writes it: `POST /v1/jobs`, or `$default`. */
   key: string;
+  /** The API that it is a route of. */
+  apiId: string;
   method: string;
   /** Path segments: a literal, `{name}` or `{name+}`. */
   segments: string[];
@@ -50,7 +52,14 @@ export function readRoutes(template: Template): Route[] {
     const uri = textOf(integration.IntegrationUri);
     const target = /functions\/(arn:[^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
     const segments = key === '$default' ? [] : path.split('/').slice(1);
-    return { key, method, segments, target, authorization: authorizationOf(template, id, properties) };
+    return {
+      key,
+      apiId: textOf(properties.ApiId),
+      method,
+      segments,
+      target,
+      authorization: authorizationOf(template, id, properties),
+    };
   });
 }
 
@@ -73,10 +82,10 @@ function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(textOf) : [];
 }
 
-/** The throttle of the API's stage, where the template sets one. */
-export function readThrottle(template: Template): Throttle | undefined {
-  const [stage] = template.resources('AWS::ApiGatewayV2::Stage');
-  const settings = stage?.properties.DefaultRouteSettings;
+/** The throttle of an API's stage, where the template sets one. */
+export function readThrottle(template: Template, apiId: string | undefined): Throttle | undefined {
+  const stages = template.resources('AWS::ApiGatewayV2::Stage');
+  const settings = stages.find(({ properties }) => textOf(properties.ApiId) === apiId)?.properties.DefaultRouteSettings;
   if (!isObject(settings) || settings.ThrottlingRateLimit === undefined) return undefined;
   const ratePerSecond = Number(settings.ThrottlingRateLimit);
   return { ratePerSecond, burst: Number(settings.ThrottlingBurstLimit ?? ratePerSecond) };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAssembly } from './assembly.ts';
-import { type DeclaredFunction, readFunctions } from './functions.ts';
+import { type DeclaredFunction, functionsOfQueue, readFunctions } from './functions.ts';
 import { httpApi } from './http-api.ts';
 import { readRoutes, readThrottle, type Route } from './http-routes.ts';
 import { type LocalServer, serve } from './http-server.ts';
@@ -24,6 +24,8 @@ export interface LocalOptions {
   context?: Record<string, string>;
   /** A cloud assembly that is there already; the stack is not synthesized then. */
   assembly?: string;
+  /** Which queue to run, where the stack has several. */
+  queue?: string;
   /** A Redis that somebody else runs, standalone or cluster; its keys of this queue are removed. Else one is started. */
   redisUrl?: string;
   /** Port of the HTTP API; 0, the default, takes any free one. */
@@ -129,9 +131,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       stackName: assembly.stackName,
       redis: { host: hostname, port: Number(port || 6379) },
     });
-    const functions = readFunctions(template, assembly);
+    const all = readFunctions(template, assembly);
+    const functions = functionsOfQueue(all, options.queue);
+    const others = all.filter((declared) => !functions.includes(declared)).map(({ arn }) => arn);
+    const isOurs = ({ target }: { target: string }) => !others.includes(target);
     const permissions = readPermissions(template);
-    const routes = readRoutes(template);
+    const routes = readRoutes(template).filter(isOurs);
     let redis: QueueRedis;
     if (server) {
       await applyTemplate(server, template);
@@ -163,12 +168,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     });
     cleanup.push(() => lambda.stop());
     await warmAll(lambda, onProgress);
-    const scheduler = new Scheduler(readSchedules(template), { lambda, permissions, onProblem });
+    const scheduler = new Scheduler(readSchedules(template).filter(isOurs), { lambda, permissions, onProblem });
     cleanup.push(async () => scheduler.stop());
     handlers.resolve({
       api: httpApi({
         routes,
-        throttle: readThrottle(template),
+        throttle: readThrottle(template, routes[0]?.apiId),
         lambda,
         permissions,
         accountId: ACCOUNT_ID,
