@@ -17,10 +17,14 @@ export class RotaStack extends Stack {
       value: queue.functions.enqueue.functionName,
       description: 'Takes the body of POST /v1/jobs by direct invoke.',
     });
+    new CfnOutput(this, 'AlarmsTopic', {
+      value: queue.alarms.topic.topicArn,
+      description: 'Tells of alarms; subscribe whoever is to be woken.',
+    });
     for (const [access, role] of Object.entries(queue.roles)) {
-      new CfnOutput(this, access === 'produce' ? 'ProducerRole' : 'OperatorRole', {
+      new CfnOutput(this, access === 'enqueue' ? 'ProducerRole' : 'OperatorRole', {
         value: role.roleArn,
-        description: `Taken on by callers of other accounts who ${access}.`,
+        description: `Taken on by callers of other accounts (${access}).`,
       });
     }
   }

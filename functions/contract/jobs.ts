@@ -82,7 +82,7 @@ export const enqueueJobs = route({
   method: 'POST',
   path: '/v1/jobs',
   function: 'enqueue',
-  access: 'produce',
+  access: 'enqueue',
   summary: 'Enqueue jobs of one tenant, all or none',
   description: `At most ${BATCH_MAX} jobs and ${REQUEST_MAX_BYTES} bytes. A producer that may invoke the function can send the same body as the event of a direct invoke, with \`idempotencyKey\` as a further field; it gets the same object as here, with the HTTP status in \`status\` and, where there would be a Retry-After, the seconds in \`retryAfterSeconds\`.`,
   headers: z.object({ 'idempotency-key': z.optional(idempotencyKey) }),

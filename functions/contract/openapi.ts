@@ -149,7 +149,7 @@ export function openApi(routes: readonly Route[], version: string): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     tags: [
-      { name: 'produce', description: 'For who hands in jobs.' },
+      { name: 'enqueue', description: 'For who hands in jobs.' },
       { name: 'operate', description: 'For who looks after tenants and the queue.' },
     ],
     paths,

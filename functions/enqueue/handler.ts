@@ -26,7 +26,7 @@ async function enqueue(
   const queue = await openQueue();
   const outcome = await queue.enqueue({ tenant, claimPlan: plan, idempotencyKey, jobs });
   if (outcome.outcome === 'accepted' && outcome.dispatch) await wake();
-  tellRefusal(log, settings.queue, tenant, jobs.length, outcome);
+  tellRefusal(log, settings.metricsName, tenant, jobs.length, outcome);
   return enqueueAnswer(tenant, jobs.length, outcome);
 }
 

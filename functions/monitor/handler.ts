@@ -5,7 +5,7 @@ import { createEmitter, emitReading } from './emit.ts';
 import { watch } from './watch.ts';
 
 const { settings, log, openQueue } = coldStart('monitor');
-const emitter = createEmitter(settings.queue);
+const emitter = createEmitter(settings.metricsName);
 
 export const handler = eventHandler({ log, schema: z.looseObject({}) }, async () => {
   const reading = await watch(await openQueue(), log);

@@ -104,7 +104,7 @@ export function nextReading(look: Look, before: Reading | undefined): Reading {
       dead: stats.dead,
       oldestAge: ageOf(stats.oldestReadySinceMs, nowMs),
       activeTenants: stats.waitingTenants,
-      servableTenants: stats.rotation,
+      servableTenants: stats.paused ? 0 : stats.rotation,
       // Whoever has paused the whole queue knows that everybody waits.
       starvedTenants: stats.paused ? 0 : tenants.filter((reading) => isStarved(reading, nowMs)).length,
       capacity: stats.capacity,

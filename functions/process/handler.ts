@@ -19,7 +19,7 @@ export const handler = eventHandler({ log, schema }, async ({ leaseId, token }, 
     { leaseId, token },
     {
       queue,
-      queueName: settings.queue,
+      metricsName: settings.metricsName,
       jobs,
       backoff,
       random: Math.random,

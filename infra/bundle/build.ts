@@ -61,14 +61,20 @@ const jobsOf = (entry: string): Plugin => ({
   },
 });
 
-const shared = {
-  absWorkingDir: root,
+/** One module for Node 24, its scripts inlined. */
+export const bundleShape = {
   bundle: true,
-  metafile: true,
   logLevel: 'silent',
   platform: 'node',
   target: 'node24',
   format: 'esm',
+  plugins: [luaAsText],
+} as const satisfies BuildOptions;
+
+const shared = {
+  ...bundleShape,
+  absWorkingDir: root,
+  metafile: true,
   // Packages that ship both are smaller as modules, since what is not used can be left out.
   mainFields: ['module', 'main'],
   alias: {

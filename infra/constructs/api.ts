@@ -5,6 +5,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { routes } from '../../functions/contract/routes.ts';
+import { permissionsFor } from '../../functions/lib/lambda/route.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { accessLogFormat } from './access-log.ts';
 import type { Functions } from './functions.ts';
@@ -62,7 +63,9 @@ export class Api extends Construct {
         methods: [apigateway.HttpMethod[route.method]],
         integration: integrations[route.function],
         authorizer,
-        authorizationScopes: jwt ? [...auth.jwt.scopes[route.access]] : undefined,
+        authorizationScopes: jwt
+          ? permissionsFor[route.access].flatMap((permission) => auth.jwt.scopes[permission])
+          : undefined,
       });
     }
   }

@@ -112,6 +112,11 @@ export class Cache extends Construct {
     };
   }
 
+  /** Id of the nth node of the shard, from 1, by which the service names its metrics. */
+  nodeId(n: number): string {
+    return `${this.group.ref}-0001-${String(n).padStart(3, '0')}`;
+  }
+
   /** What a role needs to connect as the user of the queue. */
   connectStatement(): iam.PolicyStatement {
     const arn = (resource: string, resourceName: string) =>

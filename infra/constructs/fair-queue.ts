@@ -1,12 +1,17 @@
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { readSettings } from '../../functions/lib/config/parse.ts';
 import type { GivenSettings, Settings } from '../../functions/lib/config/table.ts';
-import { Grants, type Trust } from './grants.ts';
+import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { Cache } from './cache.ts';
+import { QueueDashboard } from './dashboard.ts';
 import { Functions, type Processor } from './functions.ts';
+import { Grants, type Trust } from './grants.ts';
+import { Insights } from './insights.ts';
+import { QueueMetrics } from './metrics.ts';
 import { QueueNames } from './names.ts';
 import { Network, type QueueSubnets } from './network.ts';
 import { Schedules } from './schedules.ts';
@@ -36,6 +41,12 @@ export interface FairQueueProps {
    * @default the job types that ship: echo, sleep, fail and webhook
    */
   readonly processor?: Processor;
+  /**
+   * Where alarms are told, when they fire and when all is well again.
+   *
+   * @default a topic is made; see `alarms.topic`
+   */
+  readonly alarmsTopic?: sns.ITopic;
 }
 
 /**
@@ -52,6 +63,9 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
   readonly cache: Cache;
   readonly functions: Functions;
   readonly api: Api;
+  /** Metrics of this queue, for alarms and dashboards of your own. */
+  readonly metrics: QueueMetrics;
+  readonly alarms: Alarms;
   readonly grantPrincipal: iam.IPrincipal;
   readonly connections: ec2.Connections;
   private readonly grants: Grants;
@@ -74,6 +88,12 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     new Schedules(this, 'Schedules', {
       everyMinute: { dispatch: this.functions.dispatch, monitor: this.functions.monitor },
     });
+    this.metrics = new QueueMetrics({ settings, names, functions: this.functions, cache: this.cache, api: this.api });
+    this.alarms = new Alarms(this, 'Alarms', { settings, names, metrics: this.metrics, topic: props.alarmsTopic });
+    if (settings.dashboard) {
+      new QueueDashboard(this, 'Dashboard', { settings, names, metrics: this.metrics, alarms: this.alarms });
+    }
+    new Insights(this, 'Insights', { names, functions: this.functions });
     this.grantPrincipal = this.functions.process.grantPrincipal;
     this.connections = network.functionsGroup.connections;
   }
@@ -104,7 +124,7 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
 
   /** A role with the rights of {@link grantEnqueue}, for callers of other accounts. */
   producerRole(id: string, trust: Trust): iam.Role {
-    return this.grants.role(this, id, 'produce', trust);
+    return this.grants.role(this, id, 'enqueue', trust);
   }
 
   /** A role with the rights of {@link grantOperate}, for callers of other accounts. */

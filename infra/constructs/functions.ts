@@ -186,7 +186,13 @@ export class Functions extends Construct implements FunctionRecord {
       ...(spec.asynchronous && { retryAttempts: 0, maxEventAge: Duration.seconds(60) }),
       environment: {
         ...(name === 'process' && processor?.environment),
-        ...toEnv(settings, { redis: cache.connection, shard: 0, jobTypes: this.jobTypes, ...links }),
+        ...toEnv(settings, {
+          redis: cache.connection,
+          shard: 0,
+          metricsName: names.full,
+          jobTypes: this.jobTypes,
+          ...links,
+        }),
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),
       },
     });

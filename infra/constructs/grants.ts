@@ -37,10 +37,10 @@ export class Grants extends Construct {
   constructor(scope: Construct, id: string, props: AccessProps) {
     super(scope, id);
     this.props = props;
-    const { produce, operate } = props.settings.trustedAccounts;
+    const { enqueue, operate } = props.settings.trustedAccounts;
     const role = (name: string, access: Access, accounts: readonly string[]) =>
       accounts.length > 0 && { [access]: this.role(this, name, access, { accounts }) };
-    this.roles = { ...role('Producers', 'produce', produce), ...role('Operators', 'operate', operate) };
+    this.roles = { ...role('Producers', 'enqueue', enqueue), ...role('Operators', 'operate', operate) };
   }
 
   /** Where the API knows its callers by IAM, by its route for jobs; and in any case by invoking the function itself. */
@@ -71,11 +71,11 @@ export class Grants extends Construct {
       );
     }
     const role = new iam.Role(scope, id, {
-      description: `Callers of other accounts who ${access} on the Rota queue ${this.props.settings.queue}`,
+      description: `Callers of other accounts who call (${access}) the Rota queue ${this.props.settings.queue}`,
       assumedBy: new iam.CompositePrincipal(...accounts.map((account) => new iam.AccountPrincipal(account))),
       ...(externalId !== undefined && { externalIds: [externalId] }),
     });
-    if (access === 'produce') this.enqueue(role);
+    if (access === 'enqueue') this.enqueue(role);
     else this.operate(role);
     return role;
   }

@@ -252,7 +252,7 @@ describe('the settings', () => {
       const access = routes.find(({ method, path }) => `${method} ${path}` === Properties.RouteKey)?.access;
       expect(Properties).toMatchObject({
         AuthorizationType: 'JWT',
-        AuthorizationScopes: [access === 'operate' ? 'admin' : 'rota:produce'],
+        AuthorizationScopes: access === 'operate' ? ['admin'] : ['rota/enqueue', 'admin'],
       });
     }
   });

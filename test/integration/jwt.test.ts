@@ -17,12 +17,12 @@ beforeAll(async () => {
     'rota.auth.jwt.audience': 'rota,rota-batch',
     'rota.auth.jwt.tenantClaim': 'org',
     'rota.auth.jwt.planClaim': 'tier',
-    'rota.auth.jwt.scopes.produce': 'jobs:write,jobs:admin',
+    'rota.auth.jwt.scopes.enqueue': 'jobs:write,jobs:admin',
     'rota.auth.jwt.scopes.operate': 'queue:operate',
   });
 });
 
-const PRODUCE = { scope: 'openid jobs:write', org: 'acme' };
+const ENQUEUE = { scope: 'openid jobs:write', org: 'acme' };
 const OPERATE = { scope: 'queue:operate' };
 
 /** One request with a token of these claims; none without. */
@@ -31,7 +31,7 @@ async function call(method: string, path: string, body?: unknown, options?: Toke
   return stack.call(method, path, body, headers);
 }
 
-const post = (body: unknown, claims: Record<string, unknown> = PRODUCE) => call('POST', '/v1/jobs', body, { claims });
+const post = (body: unknown, claims: Record<string, unknown> = ENQUEUE) => call('POST', '/v1/jobs', body, { claims });
 const jobs = jobsOf(1, 'echo');
 
 async function tenant(name: string): Promise<TenantBody> {
@@ -56,7 +56,7 @@ test.each(samples)('lets nobody in without a token: $call', async ({ method, pat
 
 test.each(samples)('lets nobody in without the scope for $access: $call', async ({ method, path, access }) => {
   const body = method === 'GET' ? undefined : {};
-  for (const claims of [access === 'produce' ? OPERATE : PRODUCE, { org: 'acme' }, { scope: 'jobs:writer' }]) {
+  for (const claims of [...(access === 'operate' ? [ENQUEUE] : []), { org: 'acme' }, { scope: 'jobs:writer' }]) {
     expect(await call(method, path, body, { claims })).toMatchObject(gatewayMade(403, 'Forbidden'));
   }
 });
@@ -67,7 +67,7 @@ test.each<[string, TokenOptions]>([
   ['for another audience', { audience: 'elsewhere' }],
   ['that is over', { expires: '-1m' }],
 ])('takes no token %s', async (_name, options) => {
-  const answer = await call('POST', '/v1/jobs', { jobs }, { claims: PRODUCE, ...options });
+  const answer = await call('POST', '/v1/jobs', { jobs }, { claims: ENQUEUE, ...options });
   expect(answer).toMatchObject(gatewayMade(401, 'Unauthorized'));
 });
 
@@ -89,18 +89,24 @@ test('takes a token with one audience and one scope of those that will do', asyn
   expect(other).toMatchObject({ status: 202, body: { tenant: 'audience', depth: 1 } });
 });
 
+test('lets operators enqueue as well, for the tenant that their token names', async () => {
+  const own = await post({ jobs }, { ...OPERATE, org: 'operator' });
+  expect(own).toMatchObject({ status: 202, body: { tenant: 'operator' } });
+  expect(refusal(enqueueJobs, await post({ tenant: 'globex', jobs }, OPERATE))).toEqual(['tenant_forbidden']);
+});
+
 test('enqueues for the tenant of the token, named in the body or not', async () => {
   expect(await post({ jobs })).toMatchObject({ status: 202, body: { tenant: 'acme' } });
   expect(await post({ tenant: 'acme', jobs })).toMatchObject({ status: 202, body: { tenant: 'acme' } });
   const odd = 'a:b{c}|*% 🐢 [d]';
-  expect(await post({ jobs }, { ...PRODUCE, org: odd })).toMatchObject({ status: 202, body: { tenant: odd } });
+  expect(await post({ jobs }, { ...ENQUEUE, org: odd })).toMatchObject({ status: 202, body: { tenant: odd } });
   await expect.poll(() => tenant('acme'), { timeout: 20_000 }).toMatchObject({ enqueued: 2, done: 2 });
 });
 
 test('enqueues for no other tenant than that of the token, and for none without', async () => {
   for (const [body, claims] of [
-    [{ tenant: 'globex', jobs }, PRODUCE],
-    [{ tenant: 'acme ', jobs }, PRODUCE],
+    [{ tenant: 'globex', jobs }, ENQUEUE],
+    [{ tenant: 'acme ', jobs }, ENQUEUE],
     [{ tenant: 'globex', jobs }, { scope: 'jobs:write' }],
     [{ jobs }, { scope: 'jobs:write', org: '' }],
     [{ jobs }, { scope: 'jobs:write', tenant: 'globex' }],
@@ -115,7 +121,7 @@ test('enqueues for no other tenant than that of the token, and for none without'
 const put = (record: object) => call('PUT', '/v1/tenants/tiered', record, { claims: OPERATE });
 
 test('goes by the plan of the token where the record names none, from the first job on', async () => {
-  const claims = { ...PRODUCE, org: 'tiered', tier: 'growth' };
+  const claims = { ...ENQUEUE, org: 'tiered', tier: 'growth' };
   expect((await post({ jobs }, claims)).status).toBe(202);
   expect(await tenant('tiered')).toMatchObject({
     plan: 'growth',

@@ -4,7 +4,7 @@ import type { SubscriptionRecord } from '../../functions/lib/queue/queue-client.
 import { testConfig } from './queue-fixture.ts';
 
 /** Odd ids: digits, every delimiter, and two whose order differs between bytes and UTF-16. */
-const TENANTS = ['0', 'a:b{c}|*%', '\u{1F600}', '\uFB01'];
+export const TENANTS = ['0', 'a:b{c}|*%', '\u{1F600}', '\uFB01'];
 
 interface StepJob {
   readonly cost: number;

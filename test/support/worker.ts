@@ -18,7 +18,7 @@ export const workerOptions = (
   given: Partial<VisitOptions> = {},
 ): VisitOptions => ({
   queue,
-  queueName: 'default',
+  metricsName: 'default',
   jobs: echoing(handler),
   backoff: { baseMs: 0, capMs: 0 },
   random: () => 0,

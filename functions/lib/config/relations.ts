@@ -103,9 +103,9 @@ const relations: readonly Relation[] = [
   ),
   // A route without a scope takes every token of the issuer, so that any tenant could operate all the others.
   jwt(
-    'auth.jwt.scopes.produce',
-    (s) => s.auth.jwt.scopes.produce,
-    (s) => s.auth.jwt.scopes.produce.length > 0,
+    'auth.jwt.scopes.enqueue',
+    (s) => s.auth.jwt.scopes.enqueue,
+    (s) => s.auth.jwt.scopes.enqueue.length > 0,
     'at least one scope',
   ),
   jwt(

@@ -46,7 +46,7 @@ const stackTable = {
     }),
   },
   trustedAccounts: {
-    produce: list(/^\d{12}$/, 'a list of account numbers of 12 digits', {
+    enqueue: list(/^\d{12}$/, 'a list of account numbers of 12 digits', {
       sentence: 'Other AWS accounts that get a role for enqueueing.',
       default: [],
     }),
@@ -55,6 +55,16 @@ const stackTable = {
       default: [],
     }),
   },
+  dashboard: flag({ sentence: 'Makes the CloudWatch dashboard of the queue.', default: true }),
+  alarmEmail: text(/^([^\s@]+@[^\s@]+\.[^\s@]+)?$/, 'an e-mail address, or nothing', {
+    sentence:
+      'Address that alarms are sent to, once its owner has confirmed it; empty when the topic has other subscribers.',
+    default: '',
+  }),
+  runbookUrl: text(/^\S+$/, 'a URL or path without white space', {
+    sentence: 'Where the runbook is found that the texts of the alarms point into.',
+    default: 'infra/docs/runbook.md',
+  }),
   logRetentionDays: oneOfNumbers([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731], {
     sentence: 'How long logs are kept.',
     unit: 'days',

@@ -1,15 +1,4 @@
-import {
-  decimal,
-  flag,
-  type GivenValues,
-  list,
-  named,
-  oneOf,
-  oneOfNumbers,
-  text,
-  type Values,
-  whole,
-} from './setting.ts';
+import { decimal, flag, list, named, oneOf, text, type Values, whole } from './setting.ts';
 
 /** What a plan, or a tenant's own record, may say about a tenant. */
 const limits = {
@@ -168,13 +157,14 @@ export const functionTable = {
         default: '',
       }),
       scopes: {
-        produce: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to enqueue.',
-          default: ['rota:produce'],
+        enqueue: list(/^[^\s,]+$/, 'a list of scopes without white space', {
+          sentence: 'Scopes of which a token must hold one to enqueue and no more.',
+          default: ['rota/enqueue'],
         }),
         operate: list(/^[^\s,]+$/, 'a list of scopes without white space', {
-          sentence: 'Scopes of which a token must hold one to read or change tenants and the queue.',
-          default: ['rota:operate'],
+          sentence:
+            'Scopes of which a token must hold one to read and change tenants and the queue; good for enqueueing as well.',
+          default: ['rota/operate'],
         }),
       },
     },
@@ -200,6 +190,9 @@ export const wiringTable = {
     }),
   },
   shard: whole(0, 0, { sentence: 'Part of the keys; there is one shard so far.' }),
+  metricsName: text(/^[a-z0-9-]+$/, 'lowercase letters, digits and hyphens', {
+    sentence: 'Name of the queue in metrics: another queue of the account may have the same `queue`.',
+  }),
 };
 
 /** Functions that others invoke, each handed only to those that may. */

@@ -3,7 +3,13 @@ import type * as z from 'zod/mini';
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** What a caller must be allowed to do: hand in jobs, or look after tenants and the queue. */
-type Access = 'produce' | 'operate';
+export type Access = 'enqueue' | 'operate';
+
+/** The permissions of which a caller must hold one. Who looks after the queue may also hand in jobs. */
+export const permissionsFor: Readonly<Record<Access, readonly Access[]>> = {
+  enqueue: ['enqueue', 'operate'],
+  operate: ['operate'],
+};
 
 /** One answer of a route. `headers` names those that come with it, with a sentence each. */
 export interface Response {

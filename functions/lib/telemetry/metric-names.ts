@@ -32,7 +32,7 @@ export const queueMetrics = {
   servableTenants: {
     name: 'ServableTenants',
     unit: 'Count',
-    meaning: 'Tenants in the rotation: served as soon as a slot is free',
+    meaning: 'Tenants in the rotation, which are served as soon as a slot is free; 0 while the queue is paused',
   },
   starvedTenants: {
     name: 'StarvedTenants',

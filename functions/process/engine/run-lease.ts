@@ -36,14 +36,14 @@ export async function runLease(lease: Lease, options: VisitOptions): Promise<voi
   for (let first = true; visit !== undefined; first = false) {
     const startedMs = performance.now();
     const end = await runVisit(visit, openedMs, first, options);
-    tellVisit(log, options.queueName, visit, end, performance.now() - startedMs);
+    tellVisit(log, options.metricsName, visit, end, performance.now() - startedMs);
     openedMs = end.next?.askedMs ?? openedMs;
     visit = end.next?.visit;
   }
 }
 
 /** Tells of a visit in a line that is also the record of how long its jobs had waited. */
-function tellVisit(log: Log, queueName: string, visit: Visit, end: VisitEnd, ms: number): void {
+function tellVisit(log: Log, metricsName: string, visit: Visit, end: VisitEnd, ms: number): void {
   const waits = end.waitsMs.map((waitMs) => Math.round(waitMs) / 1000);
   log.info('visit', {
     event: 'visit',
@@ -56,6 +56,6 @@ function tellVisit(log: Log, queueName: string, visit: Visit, end: VisitEnd, ms:
     waitMs: Math.round(Math.max(0, ...end.waitsMs)),
     outcome: end.outcome,
     ...end.counts,
-    ...metricFields(queueName, eventMetrics.dispatchLatency, waits),
+    ...metricFields(metricsName, eventMetrics.dispatchLatency, waits),
   });
 }

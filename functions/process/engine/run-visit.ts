@@ -18,7 +18,7 @@ const COALESCE_MS = 100;
 export interface VisitOptions extends JobRunnerOptions {
   readonly queue: Pick<QueueClient, 'open' | 'extend' | 'settle'>;
   /** Whose metrics the visits are told in. */
-  readonly queueName: string;
+  readonly metricsName: string;
   /** Time of a job that names none itself. */
   readonly jobTimeoutMs: number;
   /** When everything must be settled, on the clock of `performance.now()`. */

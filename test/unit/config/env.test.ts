@@ -6,6 +6,7 @@ import { queueConfig } from '../../../functions/lib/config/queue-config.ts';
 const wiring = {
   redis: { url: 'rediss://rota-default@cache.example:6379', cluster: true, auth: 'iam', name: 'rota-default' },
   shard: 0,
+  metricsName: 'default-0',
 } as const;
 
 const settings = parseSettings(
