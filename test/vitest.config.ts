@@ -32,6 +32,7 @@ export default defineConfig({
       project('infra'),
       // A stack is dozens of processes, mostly waiting: two at a time, and after everything else.
       project('integration', ['test/support/shared-redis.ts'], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
+      project('browser', [], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
     ],
   },
 });

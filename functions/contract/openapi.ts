@@ -64,13 +64,13 @@ const examplesOf = (examples: readonly Example[], value: (example: Example) => u
   Object.fromEntries(examples.map((example) => [example.name, { value: value(example) }]));
 
 function response(
-  { description, headers = {}, schema }: Response,
+  { description, headers = {}, mediaType, schema }: Response,
   status: number,
   examples: readonly Example[],
   components: Json,
 ): Json {
   const shown = examples.filter((example) => example.status === status);
-  const type = status < 400 ? 'application/json' : 'application/problem+json';
+  const type = mediaType ?? (status < 400 ? 'application/json' : 'application/problem+json');
   return {
     description,
     ...(Object.keys(headers).length > 0 && {

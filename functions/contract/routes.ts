@@ -1,4 +1,5 @@
 import { enqueueJobs } from './jobs.ts';
+import { getMetrics } from './metrics.ts';
 import { getQueue } from './queue.ts';
 import type { Route } from '../lib/lambda/route.ts';
 import {
@@ -22,4 +23,5 @@ export const routes: readonly Route[] = [
   pauseTenant,
   resumeTenant,
   getQueue,
+  getMetrics,
 ];

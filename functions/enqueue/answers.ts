@@ -4,7 +4,7 @@ import { assertNever, type EnqueueOutcome } from '../lib/domain/outcomes.ts';
 import { type Answer, answer, problem } from '../lib/lambda/answer.ts';
 import { metricFields } from '../lib/telemetry/emf.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
-import { eventMetrics } from '../lib/telemetry/metric-names.ts';
+import { eventMetrics, QUEUE_DIMENSION } from '../lib/telemetry/metric-names.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 /** Raising the cap takes somebody's decision: no sense in asking more often than this. */
@@ -53,7 +53,13 @@ export function enqueueAnswer(tenant: TenantId, jobs: number, outcome: EnqueueOu
 }
 
 /** Tells of a batch that was refused at the tenant's cap, in a line that counts its jobs as well. A refusal writes nothing to Redis. */
-export function tellRefusal(log: Log, queue: string, tenant: string, jobs: number, outcome: EnqueueOutcome): void {
+export function tellRefusal(
+  log: Log,
+  metricsName: string,
+  tenant: string,
+  jobs: number,
+  outcome: EnqueueOutcome,
+): void {
   if (outcome.outcome !== 'full') return;
   const { depth, limit } = outcome;
   log.info('rejected', {
@@ -62,6 +68,6 @@ export function tellRefusal(log: Log, queue: string, tenant: string, jobs: numbe
     jobs,
     depth,
     limit,
-    ...metricFields(queue, eventMetrics.rejected, [jobs]),
+    ...metricFields({ [QUEUE_DIMENSION]: metricsName }, [[eventMetrics.rejected, [jobs]]]),
   });
 }

@@ -1,10 +1,11 @@
-import { Metrics } from '@aws-lambda-powertools/metrics';
+import { type Measured, metricFields } from '../lib/telemetry/emf.ts';
+import type { Log } from '../lib/telemetry/logger.ts';
 import {
-  NAMESPACE,
   OTHER,
   QUEUE_DIMENSION,
   type QueueMetric,
   queueMetrics,
+  type Stated,
   TENANT_DIMENSION,
   type TenantMetric,
   tenantMetrics,
@@ -12,16 +13,7 @@ import {
 import type { Reading } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
-type Emitter = Pick<Metrics, 'addDimension' | 'addMetric' | 'publishStoredMetrics'>;
 type Told = Reading['other'];
-
-/** What emits the metrics of a queue, under the dimensions of the table of metrics and no others. */
-export function createEmitter(queue: string): Metrics {
-  const emitter = new Metrics({ namespace: NAMESPACE });
-  // It brings a dimension `service` of its own.
-  emitter.clearDefaultDimensions();
-  return emitter.setDefaultDimensions({ [QUEUE_DIMENSION]: queue });
-}
 
 const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => ({
   served: told.servedSince,
@@ -32,33 +24,32 @@ const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => 
   entitledShare: told.entitledShare,
 });
 
-function emitTenant(emitter: Emitter, label: string, told: Told): void {
-  emitter.addDimension(TENANT_DIMENSION, label);
-  const values = valuesOf(told);
-  for (const [key, { name, unit }] of entriesOf(tenantMetrics)) {
-    const value = values[key];
-    if (value !== null) emitter.addMetric(name, unit, value);
-  }
-  emitter.publishStoredMetrics();
-}
+/** Values by the keys of a table of metrics; what is not known now is left out. */
+const measured = <Key extends string>(
+  table: Readonly<Record<Key, Stated>>,
+  values: Readonly<Partial<Record<Key, number | null>>>,
+): Measured[] =>
+  Object.entries<number | null | undefined>(values).flatMap(([key, value]): Measured[] =>
+    // The keys are those of the table, by their type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    value === null || value === undefined ? [] : [[table[key as Key], [value]]],
+  );
 
-/** The keys that the object was written with, as its type has them. */
-const entriesOf = <T extends object>(record: T) =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.entries(record) as [keyof T, T[keyof T]][];
-
-/** Tells CloudWatch of a reading: a record for the queue, one for each tenant with a label, one for all others. */
-export function emitReading(emitter: Emitter, reading: Reading): void {
+/** Tells CloudWatch of a reading: a record for the queue, one for each tenant with a label, and last one for all others. */
+export function emitReading(log: Log, metricsName: string, reading: Reading): void {
+  const dimensions = { [QUEUE_DIMENSION]: metricsName };
   const values: Partial<Record<QueueMetric, number>> = {
     ...reading.queue,
     ...reading.since,
     sweepDifferences: reading.sweep.differencesSince,
   };
-  for (const [key, { name, unit }] of entriesOf(queueMetrics)) {
-    const value = values[key];
-    if (value !== undefined) emitter.addMetric(name, unit, value);
-  }
-  emitter.publishStoredMetrics();
-  for (const told of reading.tenants) emitTenant(emitter, tenantLabel(told.tenant), told);
-  emitTenant(emitter, OTHER, reading.other);
+  log.info('queue', metricFields(dimensions, measured(queueMetrics, values)));
+  const emitTenant = (label: string, told: Told) => {
+    log.info(
+      'tenant',
+      metricFields({ ...dimensions, [TENANT_DIMENSION]: label }, measured(tenantMetrics, valuesOf(told))),
+    );
+  };
+  for (const told of reading.tenants) emitTenant(tenantLabel(told.tenant), told);
+  emitTenant(OTHER, reading.other);
 }

@@ -1,3 +1,4 @@
+import { getMetrics } from '../contract/metrics.ts';
 import { getQueue } from '../contract/queue.ts';
 import * as contract from '../contract/tenants.ts';
 import { httpHandler, on } from '../lib/lambda/http.ts';
@@ -19,5 +20,6 @@ export const handler = httpHandler({
     on(contract.pauseTenant, ({ params }) => calls.pause(params.tenant)),
     on(contract.resumeTenant, ({ params }) => calls.resume(params.tenant)),
     on(getQueue, () => calls.queue()),
+    on(getMetrics, () => calls.metrics()),
   ],
 });

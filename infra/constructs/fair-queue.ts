@@ -8,6 +8,7 @@ import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { Cache } from './cache.ts';
 import { QueueDashboard } from './dashboard.ts';
+import { FlowLog } from './flow-log.ts';
 import { Functions, type Processor } from './functions.ts';
 import { Grants, type Trust } from './grants.ts';
 import { Insights } from './insights.ts';
@@ -78,6 +79,8 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     const settings = readSettings(props.settings ?? {}, { local });
     const names = new QueueNames(this, settings.queue);
     const network = new Network(this, 'Network', { ...props, settings });
+    // A given network is watched, or not, by whoever gives it.
+    if (!props.vpc) new FlowLog(this, 'FlowLog', { settings, names, vpc: network.vpc });
     this.settings = settings;
     this.vpc = network.vpc;
     this.cache = new Cache(this, 'Cache', { settings, names, network });

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -86,8 +86,7 @@ const reservedConcurrency = (capacity: number): number => capacity + Math.max(2,
 
 const WRITE_LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
-/** What the service needs to attach a function to a network; these actions know no narrower resource. */
-const networkInterfaces = new iam.PolicyStatement({
+const networkInterfaces = {
   actions: [
     'ec2:CreateNetworkInterface',
     'ec2:DescribeNetworkInterfaces',
@@ -97,7 +96,20 @@ const networkInterfaces = new iam.PolicyStatement({
     'ec2:UnassignPrivateIpAddresses',
   ],
   resources: ['*'],
-});
+};
+
+/**
+ * What the service needs to attach a function to a network. It acts with the function's role: so that the code of the
+ * function cannot do the same, calls that come from it are denied.
+ */
+const attachToNetwork = [
+  new iam.PolicyStatement(networkInterfaces),
+  new iam.PolicyStatement({
+    ...networkInterfaces,
+    effect: iam.Effect.DENY,
+    conditions: { Null: { 'lambda:SourceFunctionArn': 'false' } },
+  }),
+];
 
 /** Who is invoked, under the name by which the function finds it in its environment. */
 interface Invokes {
@@ -154,7 +166,12 @@ export class Functions extends Construct implements FunctionRecord {
       description: `Function ${name} of the Rota queue ${settings.queue}`,
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
     });
-    role.addToPolicy(networkInterfaces);
+    for (const statement of attachToNetwork) role.addToPolicy(statement);
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason:
+        'Lambda attaches the function to the network with this role, by actions that it wants on every resource; calls of them by the code of the function are denied.',
+    });
     role.addToPolicy(cache.connectStatement());
     role.addToPolicy(new iam.PolicyStatement({ actions: WRITE_LOGS, resources: [logGroup.logGroupArn] }));
     if (targets.length > 0) {
@@ -167,7 +184,7 @@ export class Functions extends Construct implements FunctionRecord {
     }
 
     const leaves = spec.callsOut || (targets.length > 0 && settings.endpoint === 'none');
-    return new lambda.Function(scope, 'Function', {
+    const made = new lambda.Function(scope, 'Function', {
       description: spec.description,
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -196,5 +213,29 @@ export class Functions extends Construct implements FunctionRecord {
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),
       },
     });
+    acknowledgeFindings(made, spec);
+    return made;
   }
+}
+
+function acknowledgeFindings(made: lambda.Function, { asynchronous }: Spec): void {
+  Validations.of(made).acknowledge(
+    {
+      id: 'Serverless-LambdaTracing',
+      reason:
+        "A trace of each invocation bills by the invocation and ends where a job waits in Redis; the job carries the producer's traceparent to its handler instead.",
+    },
+    {
+      id: 'Serverless-LambdaDLQ',
+      reason: asynchronous
+        ? 'An event holds no work: jobs and leases are in Redis, which gives them out again when an event is lost; replaying a stale one would do nothing.'
+        : 'The gateway and direct callers wait for the answer of this function, and repeat a request that got none.',
+    },
+  );
+  if (!asynchronous) return;
+  Validations.of(made).acknowledge({
+    id: 'Serverless-LambdaAsyncFailureDestination',
+    reason:
+      'A failed or late event is dropped on purpose, since Redis says what is due; alarms tell of events that wait or are dropped.',
+  });
 }

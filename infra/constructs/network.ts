@@ -101,7 +101,7 @@ export class Network extends Construct {
     const endpoint = this.settings.endpoint === 'create' ? this.makeEndpoint() : this.neighbour();
     endpoint?.addToPolicy(
       new iam.PolicyStatement({
-        principals: [new iam.AnyPrincipal()],
+        principals: [new iam.StarPrincipal()],
         actions: ['lambda:InvokeFunction'],
         resources: targets.map((target) => target.functionArn),
       }),

@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Assembly } from './assembly.ts';
 import type { FunctionSpec } from './environment.ts';
-import { isObject, type Resource, type Template } from './template.ts';
+import { isObject, type Resource, type Template, textOf } from './template.ts';
 
 /** A function of the template with what the Lambda service holds about it. */
 export interface DeclaredFunction extends FunctionSpec {
   /** The role's name, whose policies decide what the function may call. */
   role: string;
+  roleArn: string;
+  logGroup: string;
+  /** Whether it is attached to a network of the account. */
+  inNetwork: boolean;
   /** Most invocations at once, or undefined when the function shares the account's. */
   reservedConcurrency: number | undefined;
   /** How long an Event invocation may wait, and how often a failed one is tried again. */
@@ -40,7 +44,10 @@ export function readFunctions(template: Template, assembly: Assembly): DeclaredF
       memoryMb: Number(properties.MemorySize ?? 128),
       timeoutMs: Number(properties.Timeout ?? 3) * 1_000,
       env: environmentOf(resource),
-      role: String(properties.Role).split('/').at(-1) ?? '',
+      role: textOf(properties.Role).split('/').at(-1) ?? '',
+      roleArn: textOf(properties.Role),
+      logGroup: logGroupOf(resource),
+      inNetwork: isObject(properties.VpcConfig),
       reservedConcurrency:
         properties.ReservedConcurrentExecutions === undefined
           ? undefined
@@ -51,6 +58,11 @@ export function readFunctions(template: Template, assembly: Assembly): DeclaredF
       },
     };
   });
+}
+
+function logGroupOf({ name, properties }: Resource): string {
+  const named = isObject(properties.LoggingConfig) ? textOf(properties.LoggingConfig.LogGroup) : '';
+  return named || `/aws/lambda/${name}`;
 }
 
 function bundleOf({ id, properties }: Resource, assembly: Assembly): string {

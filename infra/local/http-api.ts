@@ -84,13 +84,14 @@ async function integrate(
   authorizer: unknown,
   { lambda, permissions, onProblem }: HttpApiOptions,
 ): Promise<GatewayResponse | keyof typeof MESSAGES> {
-  const { key, target } = match.route;
+  const { key, source, target } = match.route;
   const declared = lambda.find(target);
   if (!declared) {
     onProblem(`Route ${key}: its integration names ${target}, which is no function of the template`);
     return 500;
   }
-  if (!permissions.admits('apigateway.amazonaws.com', declared.arn)) {
+  const call = { caller: 'apigateway.amazonaws.com', action: 'lambda:InvokeFunction', resource: declared.arn };
+  if (!(await permissions.allows({ ...call, context: { 'aws:SourceArn': source } }))) {
     onProblem(`Route ${key}: function ${declared.name} has no permission for apigateway.amazonaws.com to invoke it`);
     return 500;
   }

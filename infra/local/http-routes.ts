@@ -11,6 +11,8 @@ export interface Route {
   key: string;
   /** The API that it is a route of. */
   apiId: string;
+  /** The ARN that the gateway gives as the source of its invocations. */
+  source: string;
   method: string;
   /** Path segments: a literal, `{name}` or `{name+}`. */
   segments: string[];
@@ -37,6 +39,7 @@ export interface Throttle {
  * @throws Error naming the route when it lacks an integration or an authorizer that works here.
  */
 export function readRoutes(template: Template): Route[] {
+  const { region, accountId } = template.deployment;
   return template.resources('AWS::ApiGatewayV2::Route').map(({ id, properties }) => {
     const key = textOf(properties.RouteKey);
     const [method = '', path = ''] = key.split(' ');
@@ -52,14 +55,9 @@ export function readRoutes(template: Template): Route[] {
     const uri = textOf(integration.IntegrationUri);
     const target = /functions\/(arn:[^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
     const segments = key === '$default' ? [] : path.split('/').slice(1);
-    return {
-      key,
-      apiId: textOf(properties.ApiId),
-      method,
-      segments,
-      target,
-      authorization: authorizationOf(template, id, properties),
-    };
+    const apiId = textOf(properties.ApiId);
+    const source = `arn:aws:execute-api:${region}:${accountId}:${apiId}/$default/${key.replace(' /', '/')}`;
+    return { key, apiId, source, method, segments, target, authorization: authorizationOf(template, id, properties) };
   });
 }
 

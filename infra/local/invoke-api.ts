@@ -23,6 +23,8 @@ export function invokeApi(
     if (request.method !== 'POST' || reference === undefined) {
       return refuse(response, 404, 'UnknownOperationException', { Message: 'The local runner offers Invoke only' });
     }
+    const refusal = await lambda.refusal(accessKeyIdOf(request), reference);
+    if (refusal) return refuse(response, 403, 'AccessDeniedException', { Message: refusal });
     const qualifier = searchParams.get('Qualifier') ?? '$LATEST';
     const target = qualifier === '$LATEST' ? lambda.find(reference) : undefined;
     if (!target) {
@@ -30,8 +32,6 @@ export function invokeApi(
       const message = `Function not found: ${reference}${qualifier === '$LATEST' ? '' : `:${qualifier}`} (there are ${names})`;
       return refuse(response, 404, 'ResourceNotFoundException', { Type: 'User', Message: message });
     }
-    const refusal = lambda.refusal(accessKeyIdOf(request), target);
-    if (refusal) return refuse(response, 403, 'AccessDeniedException', { Message: refusal });
     const type = headerOf(request, 'x-amz-invocation-type') ?? 'RequestResponse';
     const limit = type === 'Event' ? LARGEST_EVENT_PAYLOAD : LARGEST_SYNC_PAYLOAD;
     if (!body || body.length > limit) {

@@ -79,14 +79,20 @@ export class LambdaService {
    * Whether a caller may invoke a function, by the access key id that signed the call: an environment's key means its
    * function's role, any other key the developer's own credentials, which may do everything.
    *
+   * @param reference of the function as the call names it; there need not be one.
    * @returns why not, or undefined.
    */
-  refusal(accessKeyId: string | undefined, target: DeclaredFunction): string | undefined {
+  async refusal(accessKeyId: string | undefined, reference: string): Promise<string | undefined> {
     const caller = this.functions.find(({ name }) => accessKeyId && this.pool(name).find(accessKeyId));
-    if (!caller || this.#options.permissions.allows(caller.role, 'lambda:InvokeFunction', target.arn)) return undefined;
-    const [, , , , accountId] = target.arn.split(':');
+    if (!caller) return undefined;
+    const [, , , region, accountId] = caller.arn.split(':');
+    const arn = reference.startsWith('arn:')
+      ? reference
+      : `arn:aws:lambda:${region}:${accountId}:function:${reference.split(':').at(-1)}`;
+    const call = { caller: caller.role, action: 'lambda:InvokeFunction', resource: this.find(reference)?.arn ?? arn };
+    if (await this.#options.permissions.allowsFunction({ ...call, functionArn: caller.arn })) return undefined;
     const user = `arn:aws:sts::${accountId}:assumed-role/${caller.role}/${caller.name}`;
-    return `User: ${user} is not authorized to perform: lambda:InvokeFunction on resource: ${target.arn} because no identity-based policy allows the lambda:InvokeFunction action`;
+    return `User: ${user} is not authorized to perform: ${call.action} on resource: ${call.resource} because no identity-based policy allows the ${call.action} action`;
   }
 
   /** Stops accepting, drops the queued events and ends every process. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAssembly } from './assembly.ts';
+import { DASHBOARD_PATH, dashboardServer } from './dashboard/server.ts';
+import { Tenants } from './dashboard/tenants.ts';
 import { type DeclaredFunction, functionsOfQueue, readFunctions } from './functions.ts';
 import { httpApi } from './http-api.ts';
 import { readRoutes, readThrottle, type Route } from './http-routes.ts';
@@ -7,7 +9,7 @@ import { type LocalServer, serve } from './http-server.ts';
 import { invokeApi } from './invoke-api.ts';
 import { LambdaService } from './lambda-service.ts';
 import { LogStore } from './log-store.ts';
-import { readPermissions } from './permissions.ts';
+import { type DecidedCall, Permissions } from './permissions.ts';
 import { adoptRedis, applyTemplate, checkRedisUrl, type QueueRedis } from './queue-redis.ts';
 import { Alarms, type AlarmState } from './metrics/alarms.ts';
 import { type Dashboard, readDashboards } from './metrics/dashboards.ts';
@@ -16,6 +18,7 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { MetricStore } from './metrics/store.ts';
 import { type RunningRedis, startRedis } from './redis-server.ts';
 import { readSchedules, Scheduler } from './schedules.ts';
+import { checkServiceCalls } from './service-calls.ts';
 import { synthesize } from './synth.ts';
 import { Template } from './template.ts';
 
@@ -34,6 +37,8 @@ export interface LocalOptions {
   lambdaPort?: number;
   /** Whether schedules fire by time. Without, only `fire` does. Default true. */
   schedules?: boolean;
+  /** How often schedules of every minute fire `monitor`, in seconds, so that what it measures is seen sooner. Default 60. */
+  monitorSeconds?: number;
   /** Most processes of a function without reserved concurrency. Default 8. */
   mostEnvironments?: number;
   /** How long an environment may stay idle before it is ended, in ms. Default 60,000. */
@@ -47,6 +52,8 @@ export interface LocalOptions {
 /** A running copy of the stack. Functions go by their last word (`process`) or whole name. */
 export interface Local {
   apiUrl: string;
+  /** The page that draws the template's dashboards and alarms. */
+  dashboardUrl: string;
   lambdaUrl: string;
   redisUrl: string;
   functions: DeclaredFunction[];
@@ -69,6 +76,8 @@ export interface Local {
   alarms(nowMs?: number): AlarmState[];
   /** The template's dashboards: what their bodies hold, resolved. */
   dashboards(): Dashboard[];
+  /** What functions and services have asked of AWS, each call once, and whether the template's policies allow it. */
+  calls(): Promise<DecidedCall[]>;
   /** Ends the runner's own Redis, and with it all that is in it. */
   stopRedis(): Promise<void>;
   /** Starts it again, empty, at the same address. */
@@ -79,6 +88,7 @@ export interface Local {
 const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
 const KEPT_LOG_LINES = 20_000;
+const MONITOR_SECONDS = 60;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -135,14 +145,14 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     const functions = functionsOfQueue(all, options.queue);
     const others = all.filter((declared) => !functions.includes(declared)).map(({ arn }) => arn);
     const isOurs = ({ target }: { target: string }) => !others.includes(target);
-    const permissions = readPermissions(template);
+    const permissions = new Permissions(template);
     const routes = readRoutes(template).filter(isOurs);
     let redis: QueueRedis;
     if (server) {
       await applyTemplate(server, template);
       redis = { url: server.url, cluster: true };
     } else {
-      redis = await adoptRedis(options.redisUrl ?? '', keyPrefixOf(functions));
+      redis = await adoptRedis(options.redisUrl ?? '', queueOf(functions).keyPrefix);
     }
     const own = options.redisUrl === undefined;
 
@@ -150,6 +160,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     const services = new ServiceMetrics(metrics, template);
     const alarms = new Alarms(template, metrics);
     const dashboards = readDashboards(template);
+    const named = (name: string) => nameOf(functions, name);
     const logs = new LogStore(KEPT_LOG_LINES);
     logs.listen((_, line) => metrics.record(...parseEmf(line, onProblem)));
     if (options.onLog) logs.listen(options.onLog);
@@ -167,28 +178,47 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       onProblem,
     });
     cleanup.push(() => lambda.stop());
+    await checkServiceCalls(functions, permissions);
     await warmAll(lambda, onProgress);
-    const scheduler = new Scheduler(readSchedules(template).filter(isOurs), { lambda, permissions, onProblem });
+    const monitorSeconds = options.monitorSeconds ?? MONITOR_SECONDS;
+    const schedules = readSchedules(template)
+      .filter(isOurs)
+      .map((schedule) =>
+        lambda.find(schedule.target)?.name === named('monitor')
+          ? { ...schedule, next: (now: number) => now + monitorSeconds * 1_000 }
+          : schedule,
+      );
+    const scheduler = new Scheduler(schedules, { lambda, permissions, onProblem });
     cleanup.push(async () => scheduler.stop());
+    const queue = queueOf(functions);
+    const dashboard = dashboardServer({
+      queue: queue.name,
+      store: metrics,
+      alarms,
+      dashboards,
+      tenants: new Tenants({ lambda, functionName: named('tenants'), store: metrics }),
+      monitorSeconds: { here: monitorSeconds, onAws: MONITOR_SECONDS },
+    });
+    const api = httpApi({
+      routes,
+      throttle: readThrottle(template, routes[0]?.apiId),
+      lambda,
+      permissions,
+      accountId: ACCOUNT_ID,
+      onProblem,
+      onRequest: services.onRequest,
+    });
     handlers.resolve({
-      api: httpApi({
-        routes,
-        throttle: readThrottle(template, routes[0]?.apiId),
-        lambda,
-        permissions,
-        accountId: ACCOUNT_ID,
-        onProblem,
-        onRequest: services.onRequest,
-      }),
+      api: (request, response) => (isDashboard(request) ? dashboard(request, response) : api(request, response)),
       invoke: invokeApi(lambda),
     });
     if (options.schedules ?? true) scheduler.start();
     const unwatch = services.watchRedis(redis.url);
     cleanup.push(async () => unwatch());
 
-    const named = (name: string) => nameOf(functions, name);
     return {
       apiUrl,
+      dashboardUrl: `${apiUrl}${DASHBOARD_PATH}`,
       lambdaUrl,
       redisUrl: redis.url,
       functions,
@@ -202,6 +232,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       metrics,
       alarms: (nowMs) => alarms.evaluate(nowMs),
       dashboards: () => dashboards,
+      calls: () => permissions.calls(),
       stopRedis: async () => await server?.stop(),
       restartRedis: async () => {
         await server?.stop();
@@ -247,11 +278,16 @@ function redisVariables(declared: DeclaredFunction, redis: QueueRedis, own: bool
   };
 }
 
-/** What the keys of this stack's queue begin with. */
-function keyPrefixOf(functions: DeclaredFunction[]): string {
+/** The queue of this stack, by the environment of its functions. */
+function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } {
   const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
-  if (!env) throw new Error('No function of the template has ROTA_QUEUE: which queue to empty is not known');
-  return `{rota:${env.ROTA_QUEUE}:${env.ROTA_SHARD}}:`;
+  if (env?.ROTA_QUEUE === undefined)
+    throw new Error('No function of the template has ROTA_QUEUE: its queue is not known');
+  return { name: env.ROTA_QUEUE, keyPrefix: `{rota:${env.ROTA_QUEUE}:${env.ROTA_SHARD}}:` };
+}
+
+function isDashboard({ url = '' }: IncomingMessage): boolean {
+  return /^\/dashboard(?:[/?]|$)/.test(url);
 }
 
 function nameOf(functions: DeclaredFunction[], name: string): string {

@@ -1,13 +1,14 @@
+import { messageOf } from './errors.ts';
 import type { LambdaService } from './lambda-service.ts';
-import type { Permissions } from './permissions.ts';
+import type { Call, Permissions } from './permissions.ts';
 import { isObject, type Template, textOf } from './template.ts';
 
 export interface Schedule {
   name: string;
   /** ARN of the function that it invokes. */
   target: string;
-  /** The role that the scheduler invokes with, or undefined for an event rule (which the function must admit). */
-  role: string | undefined;
+  /** ARN of the role that the scheduler invokes with, or undefined for an event rule (which the function must admit). */
+  roleArn: string | undefined;
   /** The event, as JSON text. */
   input: string;
   /** The time of the first firing after `now`, both in ms since the epoch. */
@@ -24,18 +25,17 @@ const UNIT_MS: Record<string, number> = { minute: 60_000, hour: 3_600_000, day: 
 export function readSchedules(template: Template): Schedule[] {
   const schedules = template.resources('AWS::Scheduler::Schedule').map(({ id, name, properties }) => {
     const target = isObject(properties.Target) ? properties.Target : {};
-    const role = textOf(target.RoleArn).split('/').at(-1) ?? '';
-    return { id, name, properties, target, role };
+    return { id, name, properties, target, roleArn: textOf(target.RoleArn) };
   });
   const rules = template.resources('AWS::Events::Rule').flatMap(({ id, name, properties }) => {
     const targets: unknown[] = Array.isArray(properties.Targets) ? properties.Targets : [];
-    return targets.filter(isObject).map((target) => ({ id, name, properties, target, role: undefined }));
+    return targets.filter(isObject).map((target) => ({ id, name, properties, target, roleArn: undefined }));
   });
   return [...schedules, ...rules]
     .filter(({ properties }) => properties.State !== 'DISABLED' && properties.ScheduleExpression !== undefined)
-    .map(({ id, properties, target, role, name }) => ({
+    .map(({ id, properties, target, roleArn, name }) => ({
       name,
-      role,
+      roleArn,
       target: textOf(target.Arn),
       input: textOf(target.Input) || '{}',
       next: parseExpression(id, textOf(properties.ScheduleExpression)),
@@ -126,17 +126,39 @@ export class Scheduler {
     this.#timers.set(schedule, timer);
   }
 
-  #fire({ name, target, role, input }: Schedule): void {
+  #fire(schedule: Schedule): void {
+    this.#invoke(schedule).catch((error: unknown) => this.#onProblem(messageOf(error)));
+  }
+
+  async #invoke({ name, target, roleArn, input }: Schedule): Promise<void> {
     const declared = this.#lambda.find(target);
     if (!declared) {
       this.#onProblem(`Schedule ${name}: ${target} is no function of the template`);
       return;
     }
-    const allowed =
-      role === undefined
-        ? this.#permissions.admits('events.amazonaws.com', declared.arn)
-        : this.#permissions.allows(role, 'lambda:InvokeFunction', declared.arn);
-    if (allowed) this.#lambda.queue(declared.name).accept(input);
+    const [, , , region, accountId] = declared.arn.split(':');
+    const invoke = { action: 'lambda:InvokeFunction', resource: declared.arn };
+    const context = (sourceArn: string) => ({ 'aws:SourceArn': sourceArn, 'aws:SourceAccount': `${accountId}` });
+    const calls: Call[] =
+      roleArn === undefined
+        ? [
+            {
+              caller: 'events.amazonaws.com',
+              ...invoke,
+              context: context(`arn:aws:events:${region}:${accountId}:rule/${name}`),
+            },
+          ]
+        : [
+            {
+              caller: 'scheduler.amazonaws.com',
+              action: 'sts:AssumeRole',
+              resource: roleArn,
+              context: context(`arn:aws:scheduler:${region}:${accountId}:schedule-group/default`),
+            },
+            { caller: roleArn.split('/').at(-1) ?? '', ...invoke },
+          ];
+    const allowed = await Promise.all(calls.map(async (call) => await this.#permissions.allows(call)));
+    if (!allowed.includes(false)) this.#lambda.queue(declared.name).accept(input);
     else this.#onProblem(`Schedule ${name} may not invoke ${declared.name}: nothing in the template allows it`);
   }
 }

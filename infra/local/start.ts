@@ -13,6 +13,7 @@ const PARENT_CHECK_MS = 250;
 interface Options {
   context: Record<string, string>;
   logs?: true;
+  monitorEvery: number;
 }
 
 const program = new Command('npm start --')
@@ -25,6 +26,11 @@ const program = new Command('npm start --')
       .argParser(addContext),
   )
   .option('--logs', 'show what the functions log (it always goes to .cache/local.log)')
+  .addOption(
+    new Option('--monitor-every <seconds>', 'how often monitor reads the queue; on AWS it is every 60 s')
+      .default(10)
+      .argParser(secondsOf),
+  )
   .addHelpText(
     'after',
     `
@@ -69,7 +75,7 @@ function endWithNpm(): void {
   watch.unref();
 }
 
-async function start({ context, logs }: Options): Promise<void> {
+async function start({ context, logs, monitorEvery }: Options): Promise<void> {
   mkdirSync(CACHE_FOLDER, { recursive: true });
   const logFile = createWriteStream(join(CACHE_FOLDER, 'local.log'));
   const { REDIS_URL: redisUrl } = process.env;
@@ -78,6 +84,7 @@ async function start({ context, logs }: Options): Promise<void> {
     ...(redisUrl && { redisUrl }),
     port: portOf('PORT', 3000),
     lambdaPort: portOf('LAMBDA_PORT', 3001),
+    monitorSeconds: monitorEvery,
     onProgress: say,
     onProblem: say,
     onLog: (functionName, line) => {
@@ -86,6 +93,7 @@ async function start({ context, logs }: Options): Promise<void> {
     },
   });
   sayWhoMayCall(local);
+  say(`Dashboard: ${local.dashboardUrl}`);
   const authorization = local.routes.some((route) => route.authorization.type === 'jwt')
     ? ' -H "authorization: Bearer $TOKEN"'
     : '';
@@ -114,6 +122,14 @@ function addContext(text: string, context: Record<string, string>): Record<strin
   const [key = '', ...value] = text.split('=');
   if (key === '' || value.length === 0) throw new InvalidArgumentError('It must be key=value.');
   return { ...context, [key]: value.join('=') };
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isInteger(seconds) || seconds <= 0 || seconds % 10 !== 0 || 60 % seconds !== 0) {
+    throw new InvalidArgumentError('It must be 10, 20, 30 or 60.');
+  }
+  return seconds;
 }
 
 function portOf(variable: string, fallback: number): number {

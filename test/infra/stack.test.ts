@@ -185,7 +185,7 @@ describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
     expect(open).toEqual([]);
     for (const [, { Properties }] of ofType(stack, 'AWS::EC2::SecurityGroupIngress')) {
       expect(Properties.SourceSecurityGroupId['Fn::GetAtt'][0]).toMatch(/FunctionsGroup/);
-      expect([443, 6379]).toContain(Properties.FromPort);
+      expect([443, 6380]).toContain(Properties.FromPort);
     }
   });
 

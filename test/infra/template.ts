@@ -4,6 +4,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { parseSettings } from '../../functions/lib/config/parse.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { RotaStack } from '../../infra/rota-stack.ts';
+import { addRulePacks } from '../../infra/rules.ts';
 
 const CDK_JSON = new URL('../../cdk.json', import.meta.url);
 
@@ -24,19 +25,26 @@ export interface Synthesized {
 }
 
 /**
- * The stack for these settings (`rota.<path>`), without its bundles: what they hold is not what is looked at.
+ * The stack for these settings (`rota.<path>`) before its synth, and without its bundles: what they hold is not what is looked at.
  *
- * @param rules checks the template against the rules of CloudFormation, as `cdk synth` does.
- * @throws Error when a rule is broken, SettingsError when the settings are not usable.
+ * @param rules has the synth check the rules of CloudFormation and the packs, as `cdk synth` does.
+ * @throws SettingsError when the settings are not usable.
  */
-export function synthesize(overrides: Readonly<Record<string, unknown>> = {}, { rules = false } = {}): Synthesized {
+export function construct(overrides: Readonly<Record<string, unknown>> = {}, { rules = false } = {}) {
   const rota = Object.fromEntries(Object.entries(overrides).map(([path, value]) => [`rota.${path}`, value]));
   const context = JSON.parse(readFileSync(CDK_JSON, 'utf8')).context;
   // To load the rules takes seconds: only where they are what is tested.
   process.env.CDK_VALIDATION = String(rules);
   const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } });
   const settings = parseSettings(rota);
-  const template = Template.fromStack(new RotaStack(app, 'Rota', { settings }));
+  if (rules) addRulePacks(app);
+  return { app, settings, stack: new RotaStack(app, 'Rota', { settings }) };
+}
+
+/** The template for these settings, as a test reads it. */
+export function synthesize(overrides: Readonly<Record<string, unknown>> = {}): Synthesized {
+  const { settings, stack } = construct(overrides);
+  const template = Template.fromStack(stack);
   const resources: Record<string, Resource> = template.toJSON().Resources;
   const functions: Record<string, string> = {};
   for (const [id, resource] of Object.entries(resources)) {

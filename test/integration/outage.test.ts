@@ -108,6 +108,23 @@ test('answers 503 while Redis hangs, and goes on with the same jobs when it answ
   expect(ids.map((id) => runs.get(id))).toEqual(ids.map(() => 1));
 });
 
+test('answers 503 while Redis refuses writes, and goes on with the same jobs when it takes them again', async () => {
+  const { ids, release } = await busyStack('refused');
+  const [node] = stack.redis.nodes('master');
+  const { enqueued } = await stack.tenant('acme');
+  await node?.config('SET', 'min-replicas-to-write', '1');
+  try {
+    release();
+    for (let i = 0; i < 3; i++) await expectUnavailable(post);
+  } finally {
+    await node?.config('SET', 'min-replicas-to-write', '0');
+  }
+  expect(await stack.tenant('acme')).toMatchObject({ enqueued });
+  await expectRecovery();
+  const runs = recorder.runs();
+  expect(ids.map((id) => runs.get(id))).toEqual(ids.map(() => 1));
+});
+
 test('answers 503 while Redis is gone, and configures an empty one when it is back', async () => {
   const { release } = await busyStack('lost');
   await stack.stopRedis();

@@ -233,6 +233,8 @@ test('lets a function invoke only what its role allows', async () => {
     error: 'AccessDeniedException',
     body: expect.stringContaining('lambda:InvokeFunction'),
   });
+  // Whether there is such a function is nothing that a caller without the right learns.
+  expect((await invoke('friend', { target: 'nowhere' })).payload).toMatchObject({ status: 403 });
 });
 
 test('gives an environment what Lambda gives and nothing of this machine', async () => {

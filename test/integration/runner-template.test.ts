@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { readPermissions } from '../../infra/local/permissions.ts';
 import { readSchedules } from '../../infra/local/schedules.ts';
 import { Template } from '../../infra/local/template.ts';
 
@@ -79,28 +78,4 @@ test.each([
 
 test('refuses a schedule that it cannot follow', () => {
   expect(() => schedule('cron(0 0 1 * ? *)')).toThrow('Schedule Tick');
-});
-
-const policy = (Effect: string, Action: unknown, Resource: unknown) => ({ Statement: { Effect, Action, Resource } });
-const attached = (id: string, document: unknown) => ({
-  [id]: { Type: 'AWS::IAM::Policy', Properties: { Roles: [{ Ref: 'Role' }], PolicyDocument: document } },
-});
-
-test('allows what a policy of the role allows and nothing else', () => {
-  const permissions = readPermissions(
-    new Template(
-      {
-        Resources: {
-          Role: { Type: 'AWS::IAM::Role', Properties: {} },
-          ...attached('Allow', policy('Allow', ['lambda:Invoke*'], 'arn:f:*')),
-          ...attached('Deny', policy('Deny', '*', ['arn:f:secret'])),
-        },
-      },
-      deployment,
-    ),
-  );
-  expect(permissions.allows('Role', 'lambda:InvokeFunction', 'arn:f:one')).toBe(true);
-  expect(permissions.allows('Role', 'lambda:InvokeFunction', 'arn:f:secret')).toBe(false);
-  expect(permissions.allows('Role', 'lambda:GetFunction', 'arn:f:one')).toBe(false);
-  expect(permissions.allows('Other', 'lambda:InvokeFunction', 'arn:f:one')).toBe(false);
 });

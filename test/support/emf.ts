@@ -10,11 +10,12 @@ export interface EmfRecord {
   readonly line: Readonly<Record<string, unknown>>;
 }
 
+const refuse = (problem: string): never => {
+  throw new Error(problem);
+};
+
 /** The records among log lines. @throws Error for one that CloudWatch would not take */
 export function emfRecords(lines: readonly string[]): EmfRecord[] {
-  const refuse = (problem: string) => {
-    throw new Error(problem);
-  };
   return lines.flatMap((text) => {
     const data = parseEmf(text, refuse);
     const [first] = data;

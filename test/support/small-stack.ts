@@ -42,11 +42,14 @@ export async function writeSmallStack(stack: SmallStack): Promise<{ folder: stri
 
 function resourcesOf(name: string, declared: SmallFunction): Record<string, unknown> {
   const { properties, mayInvoke = [], events, servesApi } = declared;
-  const statement = {
-    Effect: 'Allow',
-    Action: 'lambda:InvokeFunction',
-    Resource: mayInvoke.map((target) => ({ 'Fn::GetAtt': [target, 'Arn'] })),
-  };
+  const statements = [
+    { Effect: 'Allow', Action: ['logs:CreateLogStream', 'logs:PutLogEvents'], Resource: 'arn:aws:logs:*:*:*' },
+    ...mayInvoke.map((target) => ({
+      Effect: 'Allow',
+      Action: 'lambda:InvokeFunction',
+      Resource: { 'Fn::GetAtt': [target, 'Arn'] },
+    })),
+  ];
   return {
     [name]: {
       Type: 'AWS::Lambda::Function',
@@ -61,7 +64,12 @@ function resourcesOf(name: string, declared: SmallFunction): Record<string, unkn
     },
     [`${name}Role`]: {
       Type: 'AWS::IAM::Role',
-      Properties: { Policies: [{ PolicyName: 'invoke', PolicyDocument: { Statement: [statement] } }] },
+      Properties: {
+        AssumeRolePolicyDocument: {
+          Statement: { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+        },
+        Policies: [{ PolicyName: 'own', PolicyDocument: { Statement: statements } }],
+      },
     },
     [`${name}Integration`]: {
       Type: 'AWS::ApiGatewayV2::Integration',

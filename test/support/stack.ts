@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { afterAll, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type { QueueBody } from '../../functions/contract/queue.ts';
 import type { TenantBody } from '../../functions/contract/tenants.ts';
 import { fromEnv } from '../../functions/lib/config/env.ts';
@@ -29,6 +29,8 @@ type SubscriptionRecord = TenantBody['record'];
 /** A running copy of the stack with what tests of the whole need: its HTTP API, and a look into its Redis. */
 export interface Stack extends Local {
   queue: string;
+  /** Value of the dimension `queue` of its metrics. */
+  metricsName: string;
   keys: QueueKeys;
   /** As a user who may do everything. */
   redis: Cluster;
@@ -85,7 +87,10 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const client = createQueueClient({ redis, queue: deployed.queue, shard: deployed.shard });
   afterAll(async () => {
     redis.disconnect();
+    const refused = (await local.calls()).filter(({ allowed }) => !allowed);
     await local.stop();
+    // Refusals are often survived without a word: a wake that is not sent is made up for by the schedule.
+    expect(refused, 'calls that the policies of the template refuse').toEqual([]);
   });
 
   async function call<Body>(
@@ -118,6 +123,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
   return {
     ...local,
     queue: deployed.queue,
+    metricsName: deployed.metricsName,
     keys: queueKeys(deployed.queue, deployed.shard),
     redis,
     problems,

@@ -15,6 +15,8 @@ export const permissionsFor: Readonly<Record<Access, readonly Access[]>> = {
 export interface Response {
   readonly description: string;
   readonly schema: z.ZodMiniType;
+  /** JSON, or a problem document from 400 on, if not given. */
+  readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -93,6 +93,9 @@ function clusterClient(node: Address, redisOptions: NodeOptions, password: Passw
     clusterRetryStrategy: pause,
     // After a lost connection the node is asked again for its slots, and a command is sent anew, after this time.
     retryDelayOnFailover: 50,
+    // This answer is also how a durable cache refuses writes while its log lags. Tried again in here it would be told as a
+    // server that does not answer, after two timeouts, and the sound connection given up each time.
+    retryDelayOnClusterDown: 0,
     slotsRefreshTimeout: 2_000,
   });
   cluster.on('+node', (redis: Redis) => keepPasswordFresh(redis, password));

@@ -1,4 +1,7 @@
-/** Redis is away, read-only, out of memory or too slow to answer; nothing is known to have changed. */
+/**
+ * Redis is away, too slow to answer, or refuses writes (NOREPLICAS, CLUSTERDOWN, OOM, READONLY …). A refusal comes before a
+ * script begins and changes nothing; where no answer came, the script may have run.
+ */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable';
   readonly code = 'queue_unavailable';

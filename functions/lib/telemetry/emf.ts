@@ -1,4 +1,4 @@
-import { NAMESPACE, QUEUE_DIMENSION, type eventMetrics } from './metric-names.ts';
+import { NAMESPACE, type Stated } from './metric-names.ts';
 
 /** CloudWatch takes so many values of a metric in a record. */
 const MOST_VALUES = 100;
@@ -11,24 +11,33 @@ function thinned(values: readonly number[]): number[] {
   return Array.from({ length: MOST_VALUES }, (_, i) => ordered[Math.round(i * step)] ?? 0);
 }
 
+/** A metric with what was measured of it: any number of values, of more than 100 those that stand for them. */
+export type Measured = readonly [metric: Stated, values: readonly number[]];
+
 /**
- * The fields that make a log line a record of a metric as well (CloudWatch embedded metric format). None without values.
- * Of more than 100 values, 100 that stand for them.
+ * The fields that make a log line a record of metrics as well (CloudWatch embedded metric format). Metrics without values are
+ * left out.
+ *
+ * @param dimensions names and values, all of them together one set of dimensions
  */
 export function metricFields(
-  queue: string,
-  { name, unit }: (typeof eventMetrics)[keyof typeof eventMetrics],
-  values: readonly number[],
+  dimensions: Readonly<Record<string, string>>,
+  measured: readonly Measured[],
 ): Readonly<Record<string, unknown>> {
-  const fields = { [QUEUE_DIMENSION]: queue };
-  if (values.length === 0) return fields;
-  const metrics = [{ Name: name, Unit: unit }];
+  const told = measured.filter(([, values]) => values.length > 0);
+  if (told.length === 0) return dimensions;
   return {
-    ...fields,
-    [name]: values.length === 1 ? values[0] : thinned(values),
+    ...dimensions,
+    ...Object.fromEntries(told.map(([{ name }, values]) => [name, values.length === 1 ? values[0] : thinned(values)])),
     _aws: {
       Timestamp: Date.now(),
-      CloudWatchMetrics: [{ Namespace: NAMESPACE, Dimensions: [[QUEUE_DIMENSION]], Metrics: metrics }],
+      CloudWatchMetrics: [
+        {
+          Namespace: NAMESPACE,
+          Dimensions: [Object.keys(dimensions)],
+          Metrics: told.map(([{ name, unit }]) => ({ Name: name, Unit: unit })),
+        },
+      ],
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Lease, Visit } from '../../lib/domain/outcomes.ts';
 import { metricFields } from '../../lib/telemetry/emf.ts';
 import type { Log } from '../../lib/telemetry/logger.ts';
-import { eventMetrics } from '../../lib/telemetry/metric-names.ts';
+import { eventMetrics, QUEUE_DIMENSION } from '../../lib/telemetry/metric-names.ts';
 import { tenantLabel } from '../../lib/telemetry/tenant-label.ts';
 import { persist } from './persist.ts';
 import { runVisit, type VisitEnd, type VisitOptions } from './run-visit.ts';
@@ -56,6 +56,6 @@ function tellVisit(log: Log, metricsName: string, visit: Visit, end: VisitEnd, m
     waitMs: Math.round(Math.max(0, ...end.waitsMs)),
     outcome: end.outcome,
     ...end.counts,
-    ...metricFields(metricsName, eventMetrics.dispatchLatency, waits),
+    ...metricFields({ [QUEUE_DIMENSION]: metricsName }, [[eventMetrics.dispatchLatency, waits]]),
   });
 }

@@ -5,6 +5,8 @@ export interface Line {
   readonly label: string;
   /** The metric that it is a line of, where it is of one that a SEARCH found. */
   readonly metric?: MetricId;
+  /** What tells that metric apart among those that were found with it. */
+  readonly of?: string;
   readonly values: readonly (number | undefined)[];
 }
 

@@ -96,20 +96,30 @@ class Evaluation {
             const value = this.#value(query);
             return typeof value === 'number' ? [] : [value].flat();
           }),
-      search: (terms, statistic, periodSeconds) =>
-        searchMetrics(terms, this.#store.metrics()).map((metric) => ({
-          ...this.#line({
-            id: undefined,
-            label: undefined,
+      search: (terms, statistic, periodSeconds) => {
+        const found = searchMetrics(terms, this.#store.metrics());
+        const period = periodSeconds === undefined ? periodMs : periodSeconds * 1_000;
+        return found.map((metric) => {
+          const of = distinction(metric, found);
+          return {
+            ...this.#line({ id: undefined, label: undefined, metric, statistic, periodMs: period }),
+            label: of,
             metric,
-            statistic,
-            periodMs: periodSeconds === undefined ? periodMs : periodSeconds * 1_000,
-          }),
-          label: Object.values(metric.dimensions).at(-1) ?? metric.name,
-          metric,
-        })),
+            of,
+          };
+        });
+      },
     };
   }
+}
+
+/** What tells a metric apart among those that were found: the values of the dimensions in which they differ. */
+function distinction({ name, dimensions }: MetricId, found: readonly MetricId[]): string {
+  const differing = Object.keys(dimensions).filter((key) =>
+    found.some((other) => other.dimensions[key] !== dimensions[key]),
+  );
+  if (differing.length > 0) return differing.map((key) => dimensions[key]).join(' ');
+  return Object.values(dimensions).at(-1) ?? name;
 }
 
 /** Lines of an expression under its label; of several, each keeps its own beside it. */

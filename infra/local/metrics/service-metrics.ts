@@ -98,7 +98,7 @@ export class ServiceMetrics {
 }
 
 /** The numbers of INFO by field, and when they were read (ms of a steady clock). */
-export interface Reading {
+interface Reading {
   readonly atMs: number;
   readonly info: Readonly<Record<string, number>>;
 }
@@ -116,7 +116,7 @@ async function readRedis(client: Redis): Promise<Reading> {
  * ElastiCache's metrics out of two readings of INFO, as its documentation derives them. Without a `maxmemory` the share of
  * memory is of the machine's: the node type's limit exists on AWS alone.
  */
-export function redisMetrics({ atMs, info }: Reading, before: Reading | undefined): Record<string, number> {
+function redisMetrics({ atMs, info }: Reading, before: Reading | undefined): Record<string, number> {
   const of = (field: string, reading = info) => reading[field] ?? 0;
   const limit = of('maxmemory') || of('total_system_memory') || Infinity;
   const gauges = {

@@ -2,7 +2,7 @@ import { type Datum, type Grid, metricKey, type MetricId, timesOf } from './metr
 import { Statistics } from './statistics.ts';
 
 /** Values are kept together by this much time; windows begin and end at its multiples. */
-export const RESOLUTION_MS = 10_000;
+const RESOLUTION_MS = 10_000;
 
 const KEPT_MS = 3 * 3_600_000;
 const MOST_METRICS = 5_000;
@@ -45,10 +45,6 @@ export class MetricStore {
     return [...this.#series.values()].map(({ id }) => id);
   }
 
-  has(id: MetricId): boolean {
-    return this.#series.has(metricKey(id));
-  }
-
   /** What was measured in each window of the grid; undefined where nothing was. */
   query(id: MetricId, grid: Grid): (Statistics | undefined)[] {
     const buckets = this.#series.get(metricKey(id))?.buckets;
@@ -62,9 +58,16 @@ export class MetricStore {
     });
   }
 
-  /** Time of the newest values of a metric, in ms since the epoch, to `RESOLUTION_MS`; undefined when there are none. */
-  newest(id: MetricId): number | undefined {
+  /** Time of the newest values of a metric, in ms since the epoch, to 10 s; undefined when there are none. */
+  newestMs(id: MetricId): number | undefined {
     return this.#series.get(metricKey(id))?.newestMs;
+  }
+
+  /** The average of a metric's newest values, unless they are from before `sinceMs`. */
+  newest(id: MetricId, sinceMs: number): number | undefined {
+    const series = this.#series.get(metricKey(id));
+    if (!series || series.newestMs < sinceMs) return undefined;
+    return series.buckets.get(series.newestMs)?.get('Average');
   }
 
   /** Forgets everything, or the metrics of which `which` is true. */

@@ -7,7 +7,8 @@ import type { MetricStore } from './store.ts';
 /** A line of a widget, with how it is to be drawn. */
 export interface WidgetLine {
   readonly label: string;
-  readonly color: string | undefined;
+  /** What tells it apart among the metrics that a SEARCH found; null when no SEARCH did. */
+  readonly of: string | null;
   readonly axis: 'left' | 'right';
   /** Position of the row of the body that it comes from. */
   readonly row: number;
@@ -26,7 +27,6 @@ const DEFAULT_PERIOD_SECONDS = 300;
 interface Row {
   readonly query: Query;
   readonly visible: boolean;
-  readonly color: string | undefined;
   readonly axis: 'left' | 'right';
 }
 
@@ -45,8 +45,10 @@ export function evaluateWidget(properties: JsonObject, store: MetricStore, windo
       { ...window, periodMs },
       store,
     );
-    const lines = rows.flatMap(({ visible, color, axis }, row) =>
-      visible ? (results[row] ?? []).map(({ label, values }) => ({ label, color, axis, row, values })) : [],
+    const lines = rows.flatMap(({ visible, axis }, row) =>
+      visible
+        ? (results[row] ?? []).map(({ label, of, values }) => ({ label, of: of ?? null, axis, row, values }))
+        : [],
     );
     return { times: timesOf({ ...window, periodMs }), lines };
   } catch (error) {
@@ -69,7 +71,6 @@ function readRows(properties: JsonObject): Row[] {
     return {
       query: queryOf(rendering, previous, properties),
       visible: rendering.visible !== false,
-      color: typeof rendering.color === 'string' ? rendering.color : undefined,
       axis: rendering.yAxis === 'right' ? 'right' : 'left',
     };
   });

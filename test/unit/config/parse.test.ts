@@ -142,6 +142,26 @@ describe('settings', () => {
     expect(paths({ rota })).toEqual([path]);
   });
 
+  it.each(['r6g', 'r7g', 'r8g', 'm6g', 'm7g', 'm8g', 'c7gn', 'c8gn'])('take %s for a durable cache', (family) => {
+    expect(paths({ rota: { durability: 'async', engine: 'valkey', nodeType: `cache.${family}.large` } })).toEqual([]);
+  });
+
+  it.each(['t4g', 'r6gd', 'r5', 'm5', 'c6gn', 'xr7g'])('refuse %s for a durable cache', (family) => {
+    const rota = { engine: 'valkey', nodeType: `cache.${family}.large` };
+    expect(paths({ rota })).toEqual([]);
+    expect(paths({ rota: { ...rota, durability: 'async' } })).toEqual(['nodeType']);
+  });
+
+  it('say all that a durable cache lacks, and what to set instead', () => {
+    expect(() => parseSettings({ rota: { durability: 'sync', replicas: 0 } })).toThrow(
+      [
+        'engine: given "redis", expected valkey, since durability is sync',
+        'replicas: given 0, expected at least 1, since durability is sync',
+        'nodeType: given "cache.t4g.small", expected a node type of the families r6g to r8g, m6g to m8g, c7gn or c8gn, since durability is sync',
+      ].join('\n  '),
+    );
+  });
+
   it('let jobs call hosts without egress only on this machine', () => {
     const rota = { webhook: { allowedHosts: ['example.com'] } };
     expect(paths({ rota }, true)).toEqual([]);

@@ -1,0 +1,208 @@
+import uPlot from 'uplot';
+import type { LineView, WidgetView } from '../view.ts';
+import { h, setText } from './dom.ts';
+import { clock, number, percent } from './format.ts';
+import { rest, type Tone, toneAt, type Tones } from './palette.ts';
+import { currentTheme, onTheme, type Theme } from './theme.ts';
+
+type ChartView = Extract<WidgetView, { kind: 'chart' | 'numbers' }>;
+
+interface Entry {
+  readonly tone: Tone;
+  readonly value: HTMLElement;
+}
+
+/** One chart with its legend. The legend shows the newest values, or those under the pointer. */
+export class Chart {
+  readonly element: HTMLElement;
+  readonly #plot = h('div', { class: 'plot' });
+  readonly #legend = h('ul', { class: 'legend' });
+  readonly #empty = h('p', { class: 'empty' });
+  readonly #tones: Tones;
+  #uplot: uPlot | undefined;
+  #view: ChartView | undefined;
+  #times: readonly number[] = [];
+  #shape = '';
+  #entries: Entry[] = [];
+
+  constructor(tones: Tones) {
+    this.#tones = tones;
+    this.element = h('div', { class: 'chart' }, this.#plot, this.#legend);
+    this.#plot.append(this.#empty);
+    new ResizeObserver(() => this.#fit()).observe(this.#plot);
+    onTheme(() => this.#rebuild());
+  }
+
+  update(view: ChartView, times: readonly number[], emptyText: string): void {
+    this.#view = view;
+    this.#times = times;
+    const nothing = view.lines.every(({ values }) => values.every((value) => value === null));
+    setText(this.#empty, nothing ? emptyText : '');
+    this.#plot.classList.toggle('nothing', nothing);
+    const shape = JSON.stringify([
+      view.lines.map(({ label, tenant, axis, row }) => [label, tenant, axis, row]),
+      view.stacked,
+    ]);
+    if (shape !== this.#shape || !this.#uplot) {
+      this.#shape = shape;
+      this.#rebuild();
+    } else {
+      this.#uplot.setData(dataOf(view, times));
+    }
+    this.#showValues(null);
+  }
+
+  #rebuild(): void {
+    const view = this.#view;
+    if (!view) return;
+    this.#uplot?.destroy();
+    const theme = currentTheme();
+    this.#entries = view.lines.map((line, i) => ({
+      tone: toneOf(line, i, this.#tones),
+      value: h('span', { class: 'value' }),
+    }));
+    this.#legend.replaceChildren(
+      ...view.lines.map((line, i) => {
+        const swatch = h('i', { class: isDashed(line, view.lines) ? 'swatch dashed' : 'swatch' });
+        swatch.style.color = this.#entries[i]?.tone[theme.name] ?? '';
+        return h(
+          'li',
+          { title: line.label },
+          swatch,
+          h('span', { class: 'name' }, line.label),
+          this.#entries[i]?.value ?? '',
+        );
+      }),
+    );
+    this.#uplot = new uPlot(this.#options(view, theme), dataOf(view, this.#times), this.#plot);
+    this.#fit();
+    this.#showValues(null);
+  }
+
+  #fit(): void {
+    const { clientWidth: width, clientHeight: height } = this.#plot;
+    if (this.#uplot && width > 0 && height > 0) this.#uplot.setSize({ width, height });
+  }
+
+  #showValues(at: number | null): void {
+    const words = this.#view ? wordsFor(this.#view) : number;
+    for (const [i, { value }] of this.#entries.entries()) {
+      const values = this.#view?.lines[i]?.values ?? [];
+      setText(value, words(at === null ? values.findLast((point) => point !== null) : values[at]));
+    }
+  }
+
+  #options(view: ChartView, theme: Theme): uPlot.Options {
+    const right = view.lines.some(({ axis }) => axis === 'right');
+    const values = (_u: uPlot, splits: number[]) => splits.map(wordsFor(view));
+    const font = `11px ${theme.font}`;
+    const axis = { stroke: theme.quiet, font, ticks: { show: false }, gap: 6 };
+    return {
+      width: 100,
+      height: 100,
+      legend: { show: false },
+      padding: [10, right ? 0 : 10, 0, 0],
+      cursor: { points: { size: 6 }, drag: { x: false, y: false }, y: false },
+      scales: {
+        x: { time: true },
+        y: { range: rangeOf(view) },
+        right: { range: (_u, low, high) => [Math.min(0, low ?? 0), (high ?? 0) * 1.1 || 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          space: 70,
+          values: (_u, splits) => splits.map((s) => clock(s * 1_000)),
+        },
+        { ...axis, scale: 'y', size: 46, space: 34, grid: { stroke: theme.line, width: 1 }, values },
+        // oxlint-disable-next-line no-unsafe-enum-assignment -- the enum is declared only, it has no value to take.
+        ...(right
+          ? [{ ...axis, scale: 'right', side: 1 as const, size: 46, space: 34, grid: { show: false }, values: counts }]
+          : []),
+      ],
+      series: [
+        {},
+        ...view.lines.map((line, i): uPlot.Series => {
+          const stroke = this.#entries[i]?.tone[theme.name] ?? theme.quiet;
+          return {
+            label: line.label,
+            scale: line.axis === 'right' ? 'right' : 'y',
+            stroke,
+            width: 1.5,
+            ...(isDashed(line, view.lines) && { dash: [4, 4] }),
+            ...(view.stacked && { fill: `${stroke}38` }),
+            points: { size: 4, fill: stroke },
+          };
+        }),
+      ],
+      ...(view.stacked && {
+        bands: view.lines.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })),
+      }),
+      hooks: {
+        setCursor: [(u) => this.#showValues(u.cursor.idx ?? null)],
+        draw: [(u) => drawMarks(u, view, theme, font)],
+      },
+    };
+  }
+}
+
+function counts(_u: uPlot, splits: number[]): string[] {
+  return splits.map(number);
+}
+
+/** Parts of a whole are read as percent. */
+function wordsFor({ left }: ChartView): (value: number | null | undefined) => string {
+  return left.label === '0 to 1' ? (value) => percent(value ?? null) : number;
+}
+
+/** Tenants have their colours; what else there is takes them in the order of the chart. */
+function toneOf({ tenant, other }: LineView, position: number, tones: Tones): Tone {
+  if (other) return rest;
+  return tenant === null ? toneAt(position) : tones.of(tenant);
+}
+
+/** A line of something that an earlier row of the chart has drawn already. */
+function isDashed({ tenant, other, row }: LineView, lines: readonly LineView[]): boolean {
+  const isSame = (line: LineView) => (other ? line.other : tenant !== null && line.tenant === tenant);
+  return lines.some((line) => isSame(line) && line.row < row);
+}
+
+function dataOf({ lines, stacked }: ChartView, times: readonly number[]): uPlot.AlignedData {
+  const below = times.map(() => 0);
+  const drawn = lines.map(({ values }) => {
+    if (!stacked) return [...values];
+    return values.map((value, i) => (value === null ? null : (below[i] = (below[i] ?? 0) + value)));
+  });
+  return [times.map((ms) => ms / 1_000), ...drawn];
+}
+
+/** From 0, as the body says where it does, and never so narrow that noise looks like news. */
+function rangeOf({ left, marks }: ChartView): uPlot.Range.Function {
+  return (_u, low, high) => {
+    const top = Math.max(high ?? 0, ...marks.map(({ value }) => value)) * 1.1;
+    return [left.min ?? Math.min(0, low ?? 0), left.max ?? (top > 0 ? top : 1)];
+  };
+}
+
+function drawMarks(u: uPlot, { marks }: ChartView, theme: Theme, font: string): void {
+  const { ctx, bbox } = u;
+  for (const { label, value } of marks) {
+    const y = Math.round(u.valToPos(value, 'y', true));
+    if (y < bbox.top || y > bbox.top + bbox.height) continue;
+    ctx.save();
+    ctx.strokeStyle = theme.alarm;
+    ctx.fillStyle = theme.alarm;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.font = font.replace('11px', `${10 * devicePixelRatio}px`);
+    ctx.textAlign = 'right';
+    ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
+    ctx.restore();
+  }
+}
