@@ -49,9 +49,10 @@ it('gives the bucket to the function that runs the jobs of the one queue, and to
   expect(readers).toEqual([expect.stringMatching(/^ImageQueueFunctionsProcessRole/)]);
 });
 
+const variables = (id: RegExp) =>
+  of('AWS::Lambda::Function').find(([name]) => id.test(name))?.[1].Properties.Environment.Variables;
+
 it('hands the variables of the app to the function that runs the jobs, and its job types to enqueue', () => {
-  const variables = (id: RegExp) =>
-    of('AWS::Lambda::Function').find(([name]) => id.test(name))?.[1].Properties.Environment.Variables;
   const bucket = Object.keys(resources).find((id) => resources[id]?.Type === 'AWS::S3::Bucket');
   expect(variables(/^ImageQueueFunctionsProcess/)).toMatchObject({ BUCKET: { Ref: bucket } });
   expect(variables(/^ImageQueueFunctionsEnqueue/)).toMatchObject({ ROTA_JOB_TYPES: 'thumbnail,echo' });

@@ -12,10 +12,12 @@ const vpcOf = (stack: Stack, ...types: ec2.SubnetType[]) =>
     subnetConfiguration: types.map((subnetType, index) => ({ name: `${subnetType}${index}`, subnetType })),
   });
 
+/** The names of the subnet groups that subnets belong to. */
+const refs = (subnets: { Ref: string }[]) => subnets.map(({ Ref }) => /Vpc(\w+?)Subnet/.exec(Ref)?.[1]);
+
 /** A queue in a network with these subnets, and where its parts have gone. */
 function placed(types: ec2.SubnetType[], props: FairQueueProps = {}) {
   const stack = embed((scope) => new FairQueue(scope, 'Queue', { ...props, vpc: vpcOf(scope, ...types) }));
-  const refs = (subnets: { Ref: string }[]) => subnets.map(({ Ref }) => /Vpc(\w+?)Subnet/.exec(Ref)?.[1]);
   return {
     stack,
     cache: refs(stack.ofType('AWS::ElastiCache::SubnetGroup')[0]?.[1].Properties.SubnetIds),
@@ -71,7 +73,7 @@ describe('the endpoint of Lambda', () => {
     expect(endpoint?.[1].Properties.PolicyDocument.Statement).toEqual([
       {
         Effect: 'Allow',
-        Principal: { AWS: '*' },
+        Principal: '*',
         Action: 'lambda:InvokeFunction',
         Resource: ['Dispatch', 'Process'].map((name) => ({
           'Fn::GetAtt': [expect.stringMatching(`^QueueFunctions${name}Function`), 'Arn'],
