@@ -3,13 +3,17 @@ import { functionTable } from './table.ts';
 
 /** Settings that are used up when the template is made; in a file of their own, so that no bundle holds them. */
 const stackTable = {
-  engine: oneOf(['redis', 'valkey'], { sentence: 'Engine of the cache.', default: 'redis' }),
+  engine: oneOf(['redis', 'valkey'], {
+    sentence: 'Engine of the cache. Another one makes a new and empty cache.',
+    default: 'redis',
+  }),
   nodeType: text(/^cache\.[a-z0-9]+\.[a-z0-9]+$/, 'a cache node type such as cache.m7g.large', {
     sentence: 'Node type of the cache.',
     default: 'cache.t4g.small',
   }),
   replicas: whole(0, 5, {
-    sentence: 'Replicas of the cache, in other zones; with none, a failed node loses the queue.',
+    sentence:
+      'Replicas of the cache, in other zones; with none, a failed node loses the queue. Another number makes a new and empty cache.',
     unit: 'nodes',
     default: 1,
   }),
@@ -72,7 +76,8 @@ const stackTable = {
   }),
   memory: {
     enqueue: whole(128, 10_240, { sentence: 'Memory of `enqueue`.', unit: 'MB', default: 512 }),
-    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 1_024 }),
+    // Up as long as there is work: infra/docs/sizing.md has what half of this, and twice, would do.
+    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 512 }),
     process: whole(128, 10_240, { sentence: 'Memory of `process`.', unit: 'MB', default: 512 }),
     monitor: whole(128, 10_240, { sentence: 'Memory of `monitor`.', unit: 'MB', default: 512 }),
     tenants: whole(128, 10_240, { sentence: 'Memory of `tenants`.', unit: 'MB', default: 512 }),
