@@ -240,3 +240,20 @@ export const queueExamples: readonly Example[] = [
     },
   },
 ];
+
+export const metricsExamples: readonly Example[] = [
+  {
+    name: 'a queue with one tenant at work',
+    status: 200,
+    answer: `# HELP jobs_served Jobs of the tenant taken by visits, less those given back
+# TYPE jobs_served counter
+jobs_served_total{tenant="acme",plan="growth"} 880
+jobs_served_total{tenant="other"} 12
+# HELP tenant_queue_depth Jobs of the tenant waiting
+# TYPE tenant_queue_depth gauge
+tenant_queue_depth{tenant="acme"} 399120
+tenant_queue_depth{tenant="other"} 0
+# EOF
+`,
+  },
+];

@@ -1,4 +1,5 @@
 import { enqueueJobs } from './jobs.ts';
+import { getMetrics } from './metrics.ts';
 import { getHealth, getQueue } from './queue.ts';
 import type { Route } from '../lib/lambda/route.ts';
 import {
@@ -23,4 +24,5 @@ export const routes: readonly Route[] = [
   resumeTenant,
   getQueue,
   getHealth,
+  getMetrics,
 ];

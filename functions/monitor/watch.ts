@@ -1,5 +1,5 @@
 import type { SweepDifference, Survey, TenantReading } from '../lib/domain/outcomes.ts';
-import type { QueueClient } from '../lib/queue/queue-client.ts';
+import type { Watcher } from '../lib/queue/watcher.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
 import { parseReading, type Reading } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
@@ -12,13 +12,11 @@ const SWEEP_SLICE = 100;
 const MOST_SWEPT = 5_000;
 const MOST_SCANS = 50;
 
-type Queue = Pick<QueueClient, 'survey' | 'stats' | 'sweep' | 'tenantNames' | 'lastReading' | 'keepReading'>;
-
 const slices = <T>(list: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
 /** Goes on with the sweep for a while. Returns where to go on next time, and what was found and put right. */
-async function sweepOn(queue: Queue, from: string): Promise<{ cursor: string; differences: SweepDifference[] }> {
+async function sweepOn(queue: Watcher, from: string): Promise<{ cursor: string; differences: SweepDifference[] }> {
   const differences: SweepDifference[] = [];
   let cursor = from;
   let swept = 0;
@@ -37,7 +35,7 @@ async function sweepOn(queue: Queue, from: string): Promise<{ cursor: string; di
 }
 
 /** Reads every tenant with waiting jobs, in slices, and those named. */
-async function survey(queue: Queue, named: readonly string[]): Promise<{ queue: Survey; tenants: TenantReading[] }> {
+async function survey(queue: Watcher, named: readonly string[]): Promise<{ queue: Survey; tenants: TenantReading[] }> {
   const found = new Map<string, TenantReading>();
   let slice = await queue.survey('0', SURVEY_SLICE, named);
   for (;;) {
@@ -51,7 +49,7 @@ async function survey(queue: Queue, named: readonly string[]): Promise<{ queue: 
  * Looks at the queue, sweeps a part of it, and keeps the reading for the next look. Undefined when another watcher was
  * faster: what happened since the reading before is then in its metrics.
  */
-export async function watch(queue: Queue, log: Log): Promise<Reading | undefined> {
+export async function watch(queue: Watcher, log: Log): Promise<Reading | undefined> {
   const last = await queue.lastReading();
   const before = parseReading(last.reading);
   const swept = await sweepOn(queue, before?.sweep.cursor ?? '0');

@@ -1,11 +1,14 @@
+import { OPEN_METRICS } from '../contract/metrics.ts';
 import type { FunctionSettings } from '../lib/config/table.ts';
 import type { TenantId } from '../lib/domain/ids.ts';
 import { assertNever, type TenantView } from '../lib/domain/outcomes.ts';
 import type { Fault } from '../lib/domain/problems.ts';
-import { type Answer, answer, problem } from '../lib/lambda/answer.ts';
+import { type Answer, answer, problem, textAnswer } from '../lib/lambda/answer.ts';
 import type { QueueClient, SubscriptionRecord } from '../lib/queue/queue-client.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
 import { type Change, tellChange } from './audit.ts';
+import { parseReading } from '../lib/telemetry/reading.ts';
+import { openMetrics } from './open-metrics.ts';
 import { queueBody, tenantBody } from './views.ts';
 
 interface TenantCallsOptions {
@@ -99,6 +102,12 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
         const { tenant } = change;
         return { answer: answer(200, { tenant, removed: await queue.purge(tenant, scope) }) };
       }),
+
+    async metrics(): Promise<Answer> {
+      const queue = await openQueue();
+      const { reading } = await queue.lastReading();
+      return textAnswer(OPEN_METRICS, openMetrics(parseReading(reading)));
+    },
 
     async queue(): Promise<Answer> {
       const queue = await openQueue();

@@ -1,3 +1,4 @@
+import { getMetrics } from '../contract/metrics.ts';
 import { getQueue } from '../contract/queue.ts';
 import * as contract from '../contract/tenants.ts';
 import type { TenantId } from '../lib/domain/ids.ts';
@@ -30,5 +31,6 @@ export const handler = httpHandler({
     on(contract.pauseTenant, (call) => calls.pause(change(contract.pauseTenant, call))),
     on(contract.resumeTenant, (call) => calls.resume(change(contract.resumeTenant, call))),
     on(getQueue, () => calls.queue()),
+    on(getMetrics, () => calls.metrics()),
   ],
 });

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { queueMetrics, tenantMetrics } from '../../functions/lib/telemetry/metric-names.ts';
 import { emfRecords, valueOf } from '../support/emf.ts';
+import { countersOf, parseOpenMetrics } from '../support/open-metrics.ts';
 import { lookAt } from '../support/monitor.ts';
 import { jobsOf, startStack } from '../support/stack.ts';
 
@@ -84,4 +85,49 @@ test('enqueue tells of refusals with their jobs', async () => {
   });
   expect(refusal?.values).toEqual({ Rejected: [3] });
   expect(refusal?.line).toMatchObject({ event: 'rejected', tenant: 'capped', jobs: 3, depth: 0, limit: 2 });
+});
+
+/** What a Prometheus reads after another look of `monitor`. */
+async function scrape(): Promise<string> {
+  await lookAt(stack);
+  const answer = await stack.call<string>('GET', '/v1/metrics');
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+  return answer.body;
+}
+
+test('a Prometheus reads the same, and its counters never fall while tenants enter and leave the top', async () => {
+  await stack.configure({ capacity: 5 });
+  const highest = new Map<string, number>();
+  const labels = new Set<string>();
+  for (let round = 0; round < 6; round++) {
+    // 25 new tenants, those that come later with more to do than those that came before.
+    const tenants = Array.from({ length: 25 }, (_, i) => `churn-${round}-${i}`);
+    await Promise.all(tenants.map((tenant) => stack.enqueue(tenant, jobsOf(20 + 10 * round, 'sleep', { ms: 1 }))));
+    stack.fire('dispatch');
+    const text = await scrape();
+    for (const [counter, value] of countersOf(text)) {
+      expect({ counter, fell: value < (highest.get(counter) ?? 0) }).toEqual({ counter, fell: false });
+      highest.set(counter, value);
+    }
+    const { samples } = parseOpenMetrics(text).get('jobs_served') ?? { samples: [] };
+    expect(samples.length).toBeLessThanOrEqual(21);
+    for (const { labels: label } of samples) labels.add(label.tenant ?? '');
+  }
+  expect(labels.size).toBeGreaterThan(30);
+  await stack.drained(60_000);
+  for (const [counter, value] of countersOf(await scrape())) highest.set(counter, value);
+  const served = [...highest].filter(([counter]) => counter.startsWith('jobs_served_total'));
+  // Nothing is told twice or missed, whoever had a label when.
+  expect(served.reduce((sum, [, value]) => sum + value, 0)).toBe(highest.get('rota_jobs_served_total{}'));
+});
+
+test('what the guide asks a Prometheus finds its labels: shares by tenant, and who is starved', async () => {
+  const families = parseOpenMetrics(await scrape());
+  const labelsOf = (name: string) => families.get(name)?.samples.map(({ labels }) => labels.tenant) ?? [];
+  // sum by (tenant) (rate(jobs_served_total[10m])) / ignoring(tenant) group_left sum(rate(jobs_served_total[10m]))
+  expect(new Set(labelsOf('jobs_served')).size).toBe(labelsOf('jobs_served').length);
+  // max by (tenant) (tenant_oldest_job_age_seconds) > 900 and on(tenant) (tenant_queue_depth < 100)
+  expect(labelsOf('tenant_oldest_job_age_seconds')).toEqual(labelsOf('tenant_queue_depth'));
+  expect(labelsOf('tenant_queue_depth').length).toBeGreaterThan(1);
 });

@@ -31,14 +31,16 @@ const linesAbout = (functionName: string, field: string, value: unknown) =>
 
 const idOf = ({ headers }: { headers: Headers }) => headers.get('apigw-requestid');
 
-describe('a trace', () => {
-  const traceOf = async (path: string) => {
-    const find = () => recorder.calls.find((call) => call.path === path);
-    await expect.poll(find, { timeout: 30_000 }).toBeDefined();
-    return find()?.headers.traceparent;
-  };
-  const jobFor = (path: string) => ({ type: 'webhook', payload: { url: new URL(path, recorder.url).href, body: [] } });
+/** The trace that came with the call of a path. */
+const traceOf = async (path: string) => {
+  const find = () => recorder.calls.find((call) => call.path === path);
+  await expect.poll(find, { timeout: 30_000 }).toBeDefined();
+  return find()?.headers.traceparent;
+};
 
+const jobFor = (path: string) => ({ type: 'webhook', payload: { url: new URL(path, recorder.url).href, body: [] } });
+
+describe('a trace', () => {
   test('goes from the header of the enqueue to the webhook', async () => {
     const body = { tenant: 'traced', jobs: [jobFor('/header')] };
     expect((await stack.call('POST', '/v1/jobs', body, { traceparent: TRACE })).status).toBe(202);

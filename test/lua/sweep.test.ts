@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createWatcher } from '../../functions/lib/queue/watcher.ts';
 import { forVisits } from '../../functions/lib/queue/parts.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { snapshot } from '../support/keyspace.ts';
@@ -23,6 +24,8 @@ async function fullQueue(): Promise<TestQueue> {
   return queue;
 }
 
+const sweep = (queue: TestQueue, names: readonly string[], totals: boolean) =>
+  createWatcher(queue.client).sweep(names, totals);
 const NAMES = ['a', 'b', 'paused', 'idle', 'unknown'];
 
 /** Runs Lua with the shared parts of the scripts before it: what a fault of some script might do. */
@@ -35,7 +38,7 @@ const setting = (tenant: string, change: string) =>
 it('finds nothing in a queue that nobody meddled with, and writes nothing', async () => {
   const queue = await fullQueue();
   const before = await snapshot(queue);
-  expect(await queue.client.sweep(NAMES, true)).toMatchObject({ tenants: 4, differences: [] });
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ tenants: 4, differences: [] });
   expect(await snapshot(queue)).toEqual(before);
 });
 
@@ -44,7 +47,7 @@ it('leaves a tenant in the rotation whose cap a deploy has lowered meanwhile', a
   const plans = { free: { weight: 1, maxDepth: 5_000, maxConcurrency: 1 } };
   await queue.client.configure({ ...testConfig(), version: 2, plans });
   const before = await snapshot(queue);
-  expect(await queue.client.sweep(NAMES, true)).toMatchObject({ differences: [] });
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ differences: [] });
   expect(await snapshot(queue)).toEqual(before);
 });
 
@@ -68,10 +71,10 @@ it.each([
   const queue = await fullQueue();
   await meddle(queue, lua);
   expect(await checkInvariants(queue.redis, queue.name)).not.toEqual([]);
-  const { differences } = await queue.client.sweep(NAMES, true);
+  const { differences } = await sweep(queue, NAMES, true);
   expect(differences).toContainEqual(expect.objectContaining({ tenant, counter }));
   expect(await checkInvariants(queue.redis, queue.name)).toEqual([]);
-  expect(await queue.client.sweep(NAMES, true)).toMatchObject({ differences: [] });
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ differences: [] });
 });
 
 it.each([
@@ -83,7 +86,7 @@ it.each([
 ])('finds a wrong sum of %s and puts it right', async (counter, lua) => {
   const queue = await fullQueue();
   await meddle(queue, `${lua} saveClock()`);
-  const { differences } = await queue.client.sweep([], true);
+  const { differences } = await sweep(queue, [], true);
   expect(differences).toEqual([expect.objectContaining({ tenant: null, counter })]);
   expect(await checkInvariants(queue.redis, queue.name)).toEqual([]);
 });
@@ -93,7 +96,7 @@ it('lets work go on that a wrong counter had stopped', async () => {
   await put(queue.client, 'a', 2);
   await meddle(queue, "redis.call('ZREM', key.rotation, member(tenant('a')))");
   expect(await queue.client.claim(1)).toMatchObject({ outcome: 'empty' });
-  await queue.client.sweep(['a'], false);
+  await sweep(queue, ['a'], false);
   expect(await queue.client.claim(1)).toMatchObject({ outcome: 'claimed' });
 });
 
@@ -101,7 +104,7 @@ it('tells what was kept and what there is, and where an entry is missing', async
   const queue = await testQueue();
   await put(queue.client, 'a', 2);
   await meddle(queue, `redis.call('ZREM', key.depths, 'a') ${setting('a', 't.flight = 5')}`);
-  const { differences } = await queue.client.sweep(['a'], false);
+  const { differences } = await sweep(queue, ['a'], false);
   expect(differences).toEqual([
     { tenant: 'a', counter: 'flight', kept: 5, counted: 0 },
     { tenant: 'a', counter: 'depths', kept: -1, counted: 2 },

@@ -9,9 +9,18 @@ export interface Answer {
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   readonly problem?: ProblemCode;
+  /** In place of `body`, an answer that is not JSON. */
+  readonly text?: { readonly mediaType: string; readonly body: string };
 }
 
 export const answer = (status: number, body: Readonly<Record<string, unknown>>): Answer => ({ status, body });
+
+/** An answer that is no JSON. */
+export const textAnswer = (mediaType: string, body: string): Answer => ({
+  status: 200,
+  body: {},
+  text: { mediaType, body },
+});
 
 /** A problem as an answer. `members` are what its kind of problem has beside the common ones. */
 export const problem = (
@@ -46,15 +55,18 @@ export function problemOf(thrown: unknown): Answer {
 const withRequestId = ({ body, problem: code }: Answer, requestId: string) =>
   code === undefined ? body : { ...body, requestId };
 
+const mediaTypeOf = ({ text, problem: code }: Answer) =>
+  text?.mediaType ?? (code === undefined ? 'application/json' : 'application/problem+json');
+
 /** For API Gateway. */
 export const toHttp = (given: Answer, requestId: string): APIGatewayProxyStructuredResultV2 => ({
   statusCode: given.status,
   headers: {
-    'content-type': given.problem === undefined ? 'application/json' : 'application/problem+json',
+    'content-type': mediaTypeOf(given),
     'cache-control': 'no-store',
     ...(given.retryAfterSeconds !== undefined && { 'retry-after': String(given.retryAfterSeconds) }),
   },
-  body: JSON.stringify(withRequestId(given, requestId)),
+  body: given.text?.body ?? JSON.stringify(withRequestId(given, requestId)),
 });
 
 /** For who invokes the function itself: one flat object, with `status` in it also when all went well. */

@@ -15,7 +15,7 @@ export const permissionsFor: Readonly<Record<Access, readonly Access[]>> = {
 export interface Response {
   readonly description: string;
   readonly schema: z.ZodMiniType;
-  /** Of the body, where it is neither JSON nor a problem document. */
+  /** JSON, or a problem document from 400 on, if not given. */
   readonly mediaType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -11,7 +11,6 @@ import { configure } from './scripts/configure.ts';
 import { enqueue } from './scripts/enqueue.ts';
 import { extend } from './scripts/extend.ts';
 import { inspect } from './scripts/inspect.ts';
-import { keep } from './scripts/keep.ts';
 import { list } from './scripts/list.ts';
 import { mark } from './scripts/mark.ts';
 import { type OpenedReply, open } from './scripts/open.ts';
@@ -21,8 +20,6 @@ import { release } from './scripts/release.ts';
 import { packResult, settle } from './scripts/settle.ts';
 import { stats } from './scripts/stats.ts';
 import { subscribe } from './scripts/subscribe.ts';
-import { survey } from './scripts/survey.ts';
-import { sweep } from './scripts/sweep.ts';
 import { tick } from './scripts/tick.ts';
 
 export interface QueueClientOptions {
@@ -132,6 +129,7 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
   }
 
   return {
+    run,
     async configure(value) {
       config = value;
       return writeConfig(value);
@@ -156,8 +154,6 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       const tenants = await run(list, { sort, offset, limit: limit + 1 });
       return { tenants: tenants.slice(0, limit), next: tenants.length > limit ? String(offset + limit) : null };
     },
-    survey: (cursor, count, named = []) => run(survey, { cursor, count }, named),
-    sweep: (tenants, totals) => run(sweep, { totals: totals ? 1 : 0 }, tenants),
     tenantNames: (cursor) => scanTenants({ redis, keys }, cursor),
     async lastReading() {
       const [number, reading] = await redis.hmget(keys.monitor, 'number', 'reading').catch((error: unknown) => {
@@ -165,7 +161,6 @@ export function createQueueClient({ redis, connectBlocking, queue, shard }: Queu
       });
       return { number: Number(number ?? 0), reading: reading ?? null };
     },
-    keepReading: (follows, reading) => run(keep, { follows, reading }),
     subscribe: (tenant, record) =>
       runTwice(subscribe, {
         tenant,

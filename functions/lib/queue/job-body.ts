@@ -15,7 +15,7 @@ const DIGITS_COUNT = 50;
 export const TRACE_BYTES = 2 * DIGITS_COUNT;
 
 const toBlanks = (hex: string): string =>
-  [...hex]
+  Array.from(hex)
     .map((digit) => Number.parseInt(digit, 16))
     .map((value) => `${BLANKS[value >> 2]}${BLANKS[value & 3]}`)
     .join('');

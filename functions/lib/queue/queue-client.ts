@@ -11,12 +11,11 @@ import type {
   ReleaseOutcome,
   SettleOutcome,
   SubscribeOutcome,
-  Survey,
-  SweepOutcome,
   TenantPage,
   TenantView,
   TickOutcome,
 } from '../domain/outcomes.ts';
+import type { Script, ScriptArgument } from './script.ts';
 
 /** One job to enqueue, checked at the edge. */
 export interface NewJob {
@@ -71,16 +70,16 @@ export interface QueueClient {
   inspect(tenant: string): Promise<TenantView>;
   /** Tenants with waiting jobs, deepest or longest waiting first. `limit` 1–1,000; `cursor` from the page before. */
   list(sort: 'depth' | 'oldest', limit: number, cursor?: string): Promise<TenantPage>;
-  /** Readings of about `count` tenants with waiting jobs from `cursor` on ('' = of none, '0' = from the start), and of those named. */
-  survey(cursor: string, count: number, named?: readonly string[]): Promise<Survey>;
-  /** Counts anew what is kept of up to 100 tenants and puts right what differs; with `totals`, the queue's own sums too. */
-  sweep(tenants: readonly string[], totals: boolean): Promise<SweepOutcome>;
   /** Some names of all tenants that Redis holds, and the cursor from which to go on ('0' = these were the last). */
   tenantNames(cursor: string): Promise<{ names: string[]; cursor: string }>;
   /** The watcher's last reading and its number; number 0 and no text when there is none. */
   lastReading(): Promise<{ number: number; reading: string | null }>;
-  /** Stores a reading that was made from the one of that number; `overtaken` when another was stored since. */
-  keepReading(follows: number, reading: string): Promise<'kept' | 'overtaken'>;
+  /** Runs a script that few functions need, so that only those carry it. */
+  run<Field extends string, Outcome>(
+    script: Script<Field, Outcome>,
+    args: Readonly<Record<Field, ScriptArgument>>,
+    rest?: readonly ScriptArgument[],
+  ): Promise<Outcome>;
   subscribe(tenant: string, record: SubscriptionRecord): Promise<SubscribeOutcome>;
   pause(tenant: string): Promise<void>;
   /** `dispatch` is true when the caller must invoke a dispatcher. */

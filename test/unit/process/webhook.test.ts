@@ -191,10 +191,7 @@ const KEYS = [randomBytes(32), randomBytes(24)].map((bytes) => `whsec_${bytes.to
 const verify = (key: string, { body, headers }: Seen) =>
   new Webhook(key).verify(
     body,
-    Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-'))) as Record<
-      string,
-      string
-    >,
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
   );
 
 const lastSeen = () => seen.at(-1) ?? expect.unreachable('nothing came');
@@ -223,7 +220,9 @@ describe('a signature', () => {
     await call({ url: `http://${host}/signed`, method: 'GET', headers }, { keys: KEYS.slice(0, 1) });
     const { headers: sent } = lastSeen();
     const key = Buffer.from((KEYS[0] ?? '').slice(6), 'base64');
-    const expected = createHmac('sha256', key).update(`0-1.${sent['webhook-timestamp']}.`).digest('base64');
+    const expected = createHmac('sha256', key)
+      .update(`0-1.${String(sent['webhook-timestamp'])}.`)
+      .digest('base64');
     expect(sent['webhook-signature']).toBe(`v1,${expected}`);
   });
 

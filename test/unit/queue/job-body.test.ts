@@ -4,7 +4,7 @@ import { bodyText, readBody, TRACE_BYTES } from '../../../functions/lib/queue/jo
 import { jsonTexts } from '../../support/json.ts';
 
 const hex = (digits: number) =>
-  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: digits, maxLength: digits });
+  fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdef')), minLength: digits, maxLength: digits });
 const traces = fc.tuple(hex(32), hex(16), hex(2)).map(([trace, span, flags]) => `00-${trace}-${span}-${flags}`);
 
 it('gives back what it was made of', () => {
