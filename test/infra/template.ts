@@ -62,28 +62,3 @@ function logGroupOf(resources: Record<string, Resource>, resource: Resource): st
 /** All resources of a type, by logical id. */
 export const ofType = ({ resources }: Synthesized, type: string): [string, Resource][] =>
   Object.entries(resources).filter(([, resource]) => resource.Type === type);
-
-interface Statement {
-  readonly Effect: string;
-  readonly Action: string | string[];
-  readonly Resource: unknown;
-}
-
-/** The policy statements of a role, given the logical id of what assumes it. */
-export function statementsOf(stack: Synthesized, roleId: string): Statement[] {
-  return ofType(stack, 'AWS::IAM::Policy')
-    .filter(([, policy]) => policy.Properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
-    .flatMap(([, policy]) => policy.Properties.PolicyDocument.Statement);
-}
-
-export const roleOf = ({ resources, functions }: Synthesized, name: string): string =>
-  resources[functions[name] ?? '']?.Properties.Role['Fn::GetAtt'][0];
-
-/** Names of the functions that a role may invoke. */
-export function mayInvoke(stack: Synthesized, roleId: string): string[] {
-  const names = new Map(Object.entries(stack.functions).map(([name, id]) => [id, name]));
-  return statementsOf(stack, roleId)
-    .filter(({ Action }) => [Action].flat().some((action) => action.startsWith('lambda:')))
-    .flatMap(({ Resource }) => [Resource].flat())
-    .map((resource) => names.get(Reflect.get(Object(resource), 'Fn::GetAtt')?.[0]) ?? JSON.stringify(resource));
-}

@@ -184,13 +184,17 @@ export const functionTable = {
 
 /** Settings that are used up when the template is made. */
 const stackTable = {
-  engine: oneOf(['redis', 'valkey'], { sentence: 'Engine of the cache.', default: 'redis' }),
+  engine: oneOf(['redis', 'valkey'], {
+    sentence: 'Engine of the cache. Another one makes a new and empty cache.',
+    default: 'redis',
+  }),
   nodeType: text(/^cache\.[a-z0-9]+\.[a-z0-9]+$/, 'a cache node type such as cache.m7g.large', {
     sentence: 'Node type of the cache.',
     default: 'cache.t4g.small',
   }),
   replicas: whole(0, 5, {
-    sentence: 'Replicas of the cache, in other zones; with none, a failed node loses the queue.',
+    sentence:
+      'Replicas of the cache, in other zones; with none, a failed node loses the queue. Another number makes a new and empty cache.',
     unit: 'nodes',
     default: 1,
   }),
