@@ -1,6 +1,6 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { enqueueJobs } from '../../functions/contract/jobs.ts';
+import { routes } from '../../functions/contract/routes.ts';
 import type { Route } from '../../functions/lib/lambda/route.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import type { Api } from './api.ts';
@@ -43,12 +43,15 @@ export class Grants extends Construct {
     this.roles = { ...role('Producers', 'enqueue', enqueue), ...role('Operators', 'operate', operate) };
   }
 
-  /** Where the API knows its callers by IAM, by its route for jobs; and in any case by invoking the function itself. */
+  /** Where the API knows its callers by IAM, by the routes of producers; and in any case by invoking the function itself. */
   enqueue(grantee: iam.IGrantable): iam.Grant {
     const { api, functions, settings } = this.props;
     const invoke = grant(grantee, 'lambda:InvokeFunction', functions.enqueue.functionArn);
     if (settings.auth.api !== 'iam') return invoke;
-    return invoke.combine(grant(grantee, CALL, api.httpApi.arnForExecuteApi(enqueueJobs.method, enqueueJobs.path)));
+    return routes
+      .filter(({ access }) => access === 'enqueue')
+      .map(({ method, path }) => grant(grantee, CALL, api.httpApi.arnForExecuteApi(method, path)))
+      .reduce((all, one) => all.combine(one), invoke);
   }
 
   /** @throws Error where the API knows its callers by token. */

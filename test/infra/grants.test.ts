@@ -44,14 +44,15 @@ const invokeEnqueue = {
   Resource: { 'Fn::GetAtt': [expect.stringMatching(/^QueueFunctionsEnqueueFunction/), 'Arn'] },
 };
 const callEnqueue = { Effect: 'Allow', Action: 'execute-api:Invoke', Resource: api('/*/POST/v1/jobs') };
+const callHealth = { ...callEnqueue, Resource: api('/*/GET/v1/health') };
 const callAll = { Effect: 'Allow', Action: 'execute-api:Invoke', Resource: api('/*/*/*') };
 
 const CALLER = /^Caller/;
 
 describe('a grant', () => {
-  it('to enqueue is for the one route and the function behind it', () => {
+  it('to enqueue is for the routes of producers and the function behind them', () => {
     const { may } = granted((queue, role) => void queue.grantEnqueue(role));
-    expect(may(CALLER)).toEqual([invokeEnqueue, callEnqueue]);
+    expect(may(CALLER)).toEqual([invokeEnqueue, callEnqueue, callHealth]);
   });
 
   it('to enqueue is for the function alone where callers are known by token', () => {
@@ -86,7 +87,7 @@ describe('a role for other accounts', () => {
     const { may, trust } = granted((queue) => {
       queue.producerRole('Partner', { accounts: ['111122223333'], externalId: 'gallery' });
     });
-    expect(may(/^QueuePartner/)).toEqual([invokeEnqueue, callEnqueue]);
+    expect(may(/^QueuePartner/)).toEqual([invokeEnqueue, callEnqueue, callHealth]);
     expect(trust(/^QueuePartner/).AssumeRolePolicyDocument.Statement).toEqual([
       trustIn('111122223333', { StringEquals: { 'sts:ExternalId': 'gallery' } }),
     ]);
@@ -96,7 +97,7 @@ describe('a role for other accounts', () => {
     const { may, trust } = granted(() => undefined, {
       trustedAccounts: { enqueue: ['111122223333', '444455556666'], operate: ['777788889999'] },
     });
-    expect(may(/^QueueGrantsProducers/)).toEqual([invokeEnqueue, callEnqueue]);
+    expect(may(/^QueueGrantsProducers/)).toEqual([invokeEnqueue, callEnqueue, callHealth]);
     expect(trust(/^QueueGrantsProducers/).AssumeRolePolicyDocument.Statement).toEqual([
       trustIn('111122223333'),
       trustIn('444455556666'),
