@@ -33,7 +33,7 @@ try {
   await flood(local);
   await mkdir(FOLDER, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const) {
-    await shoot(`dashboard-${colorScheme}`, { colorScheme, viewport: { width: 1240, height: 1010 } });
+    await shoot(`dashboard-${colorScheme}`, { colorScheme, viewport: { width: 1240, height: 905 } });
   }
   await shoot('dashboard-phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } });
 } finally {

@@ -12,10 +12,26 @@ const FRESH_MS = 150_000;
 const KEPT_MS = 4_000;
 
 const MOST_ROWS = 20;
+const MOST_REMEMBERED = 1_000;
+
+/** A part of the service that is shown as 0.0 % is not worth a row. */
+const LEAST_SHARE = 0.0005;
 
 type Known = Pick<TenantRow, 'plan' | 'weight' | 'depth' | 'inFlight' | 'oldestAgeSeconds' | 'because'>;
 
 const UNKNOWN: Known = { plan: null, weight: null, depth: null, inFlight: null, oldestAgeSeconds: null, because: null };
+
+type Told = Pick<TenantRow, 'realised' | 'entitled' | 'depth' | 'inFlight'>;
+
+const NOTHING_TOLD: Told = { realised: null, entitled: null, depth: null, inFlight: null };
+
+/** Where the metrics of a tenant stand in its row. */
+const FIELDS: Record<string, keyof Told> = {
+  [tenantMetrics.realisedShare.name]: 'realised',
+  [tenantMetrics.entitledShare.name]: 'entitled',
+  [tenantMetrics.depth.name]: 'depth',
+  [tenantMetrics.inFlight.name]: 'inFlight',
+};
 
 /**
  * The tenants as a page shows them: who waits, by the function that serves the API's list, and the shares that monitor
@@ -25,6 +41,8 @@ export class Tenants {
   readonly #lambda: LambdaService;
   readonly #functionName: string;
   readonly #store: MetricStore;
+  /** Plan and weight of those that were listed before: who has nothing waiting is not listed. */
+  readonly #subscriptions = new Map<string, Pick<Known, 'plan' | 'weight'>>();
   #asked: { atMs: number; answer: Promise<Map<string, Known> | string> } | undefined;
 
   constructor(options: { lambda: LambdaService; functionName: string; store: MetricStore }) {
@@ -36,32 +54,33 @@ export class Tenants {
   async view(nowMs: number): Promise<TenantsView> {
     const answer = await this.#ask(nowMs);
     const known = typeof answer === 'string' ? new Map<string, Known>() : answer;
-    const shares = this.#shares(nowMs);
-    const tenants = new Set([...known.keys(), ...[...shares.keys()].filter((tenant) => tenant !== null)]);
+    const told = this.#told(nowMs);
+    const tenants = new Set([...known.keys(), ...[...told.keys()].filter((tenant) => tenant !== null)]);
     const rows = [...tenants].map((tenant): TenantRow => {
-      const share = shares.get(tenant) ?? { realised: null, entitled: null };
-      return { tenant, other: false, ...(known.get(tenant) ?? UNKNOWN), ...share };
+      const { realised, entitled, ...counts } = told.get(tenant) ?? NOTHING_TOLD;
+      const rest = { ...UNKNOWN, ...this.#subscriptions.get(tenant), ...counts };
+      return { tenant, other: false, ...(known.get(tenant) ?? rest), realised, entitled };
     });
     rows.sort((a, b) => (b.entitled ?? 0) - (a.entitled ?? 0) || (b.depth ?? 0) - (a.depth ?? 0));
-    const rest = shares.get(null);
-    const others = rest ? [{ tenant: OTHER, other: true, ...UNKNOWN, ...rest }] : [];
-    return { rows: [...rows.slice(0, MOST_ROWS), ...others], trouble: typeof answer === 'string' ? answer : null };
+    const others = told.get(null);
+    const isSomebody = others !== undefined && Math.max(others.realised ?? 0, others.entitled ?? 0) >= LEAST_SHARE;
+    const last = isSomebody ? [{ tenant: OTHER, other: true, ...UNKNOWN, ...others }] : [];
+    return { rows: [...rows.slice(0, MOST_ROWS), ...last], trouble: typeof answer === 'string' ? answer : null };
   }
 
-  /** The newest shares by tenant; under null, those of all others together. */
-  #shares(nowMs: number): Map<string | null, Pick<TenantRow, 'realised' | 'entitled'>> {
-    const shares = new Map<string | null, Pick<TenantRow, 'realised' | 'entitled'>>();
+  /** What monitor said last, by tenant; under null, of all others together. */
+  #told(nowMs: number): Map<string | null, Told> {
+    const told = new Map<string | null, Told>();
     for (const id of this.#store.metrics()) {
       const { [TENANT_DIMENSION]: label } = id.dimensions;
-      if (id.namespace !== NAMESPACE || label === undefined) continue;
-      if (id.name !== tenantMetrics.realisedShare.name && id.name !== tenantMetrics.entitledShare.name) continue;
+      const field = FIELDS[id.name];
+      if (id.namespace !== NAMESPACE || label === undefined || field === undefined) continue;
       const newest = this.#store.newest(id, nowMs - FRESH_MS);
       if (newest === undefined) continue;
       const tenant = tenantOf(label);
-      const which = id.name === tenantMetrics.realisedShare.name ? 'realised' : 'entitled';
-      shares.set(tenant, { realised: null, entitled: null, ...shares.get(tenant), [which]: newest });
+      told.set(tenant, { ...NOTHING_TOLD, ...told.get(tenant), [field]: newest });
     }
-    return shares;
+    return told;
   }
 
   #ask(nowMs: number): Promise<Map<string, Known> | string> {
@@ -78,7 +97,11 @@ export class Tenants {
     if (!isObject(response) || status !== 200) return `Listing the tenants was answered with ${textOf(status)}.`;
     const body: unknown = JSON.parse(textOf(response.body));
     const list: unknown[] = isObject(body) && Array.isArray(body.tenants) ? body.tenants : [];
-    return new Map(list.filter(isObject).map((tenant) => [textOf(tenant.tenant), knownOf(tenant)]));
+    const known = new Map(list.filter(isObject).map((tenant) => [textOf(tenant.tenant), knownOf(tenant)]));
+    // Bounded by forgetting everybody now and then.
+    if (this.#subscriptions.size > MOST_REMEMBERED) this.#subscriptions.clear();
+    for (const [tenant, { plan, weight }] of known) this.#subscriptions.set(tenant, { plan, weight });
+    return known;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DashboardView, WidgetView } from '../view.ts';
-import { Chart } from './chart.ts';
+import { Chart, isParts } from './chart.ts';
 import { h, setText } from './dom.ts';
 import { duration, number } from './format.ts';
 import { markdown } from './markdown.ts';
@@ -50,7 +50,7 @@ function unitsOf(widget: WidgetView): HTMLElement {
   if (widget.kind !== 'chart') return h('span');
   const { lines, left, rightLabel } = widget;
   const right = rightLabel !== '' && lines.some(({ axis }) => axis === 'right') ? `right: ${rightLabel}` : '';
-  return h('span', { class: 'unit' }, [left.label, right].filter(Boolean).join(' · '));
+  return h('span', { class: 'unit' }, [isParts(widget) ? '' : left.label, right].filter(Boolean).join(' · '));
 }
 
 function numberOf(label: string, values: readonly (number | null)[]): HTMLElement {

@@ -85,7 +85,7 @@ export class Chart {
   }
 
   #showValues(at: number | null): void {
-    const words = this.#view ? wordsFor(this.#view) : number;
+    const words = this.#view && isParts(this.#view) ? (value?: number | null) => percent(value ?? null) : number;
     for (const [i, { value }] of this.#entries.entries()) {
       const values = this.#view?.lines[i]?.values ?? [];
       setText(value, words(at === null ? values.findLast((point) => point !== null) : values[at]));
@@ -94,7 +94,8 @@ export class Chart {
 
   #options(view: ChartView, theme: Theme): uPlot.Options {
     const right = view.lines.some(({ axis }) => axis === 'right');
-    const values = (_u: uPlot, splits: number[]) => splits.map(wordsFor(view));
+    const values = (_u: uPlot, splits: number[]) =>
+      splits.map(isParts(view) ? (part) => `${number(part * 100)} %` : number);
     const font = `11px ${theme.font}`;
     const axis = { stroke: theme.quiet, font, ticks: { show: false }, gap: 6 };
     return {
@@ -114,6 +115,7 @@ export class Chart {
           grid: { show: false },
           size: 26,
           space: 70,
+          incrs: [60, 120, 300, 600, 1_800, 3_600],
           values: (_u, splits) => splits.map((s) => clock(s * 1_000)),
         },
         { ...axis, scale: 'y', size: 46, space: 34, grid: { stroke: theme.line, width: 1 }, values },
@@ -133,7 +135,7 @@ export class Chart {
             width: 1.5,
             ...(isDashed(line, view.lines) && { dash: [4, 4] }),
             ...(view.stacked && { fill: `${stroke}38` }),
-            points: { size: 4, fill: stroke },
+            points: { show: true, size: 5, fill: stroke, filter: lonePoints },
           };
         }),
       ],
@@ -153,8 +155,15 @@ function counts(_u: uPlot, splits: number[]): string[] {
 }
 
 /** Parts of a whole are read as percent. */
-function wordsFor({ left }: ChartView): (value: number | null | undefined) => string {
-  return left.label === '0 to 1' ? (value) => percent(value ?? null) : number;
+export function isParts({ left }: ChartView): boolean {
+  return left.label === '0 to 1';
+}
+
+/** A point without neighbours would not be seen as a line; all others need no dot. */
+function lonePoints(u: uPlot, series: number): number[] {
+  const values = u.data[series] ?? [];
+  const has = (at: number) => (values[at] ?? null) !== null;
+  return Array.from(values.keys()).filter((at) => has(at) && !has(at - 1) && !has(at + 1));
 }
 
 /** Tenants have their colours; what else there is takes them in the order of the chart. */

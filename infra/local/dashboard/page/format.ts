@@ -13,7 +13,7 @@ function trim(value: number): string {
 }
 
 export function percent(part: number | null): string {
-  return part === null ? '–' : `${Number((part * 100).toFixed(1))} %`;
+  return part === null ? '–' : `${(part * 100).toFixed(1)} %`;
 }
 
 /** `8 s`, `4 min`, `2 h 5 min`, to the nearest */

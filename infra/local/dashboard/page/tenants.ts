@@ -28,7 +28,8 @@ class Row {
   constructor({ tenant, other }: TenantRow, tones: Tones) {
     const name = h('th', { scope: 'row', title: tenant }, h('bdi', {}, other ? 'all others' : tenant), this.#because);
     const numbers = h('span', { class: 'shares' }, this.#realised, this.#entitled);
-    const share = h('td', { class: 'share' }, h('span', { class: 'bar' }, this.#bar, this.#tick), numbers);
+    const bar = h('span', { class: 'bar' }, this.#bar, this.#tick);
+    const share = h('td', { class: 'share' }, h('div', {}, bar, numbers));
     this.element = h('tr', { 'data-tenant': tenant }, name, ...this.#cells, share);
     this.#paint = () => {
       this.#bar.style.background = (other ? rest : tones.of(tenant))[currentTheme().name];
