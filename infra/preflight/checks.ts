@@ -31,7 +31,9 @@ export async function findStack(client: CloudFormationClient, name: string): Pro
   try {
     return (await client.send(new DescribeStacksCommand({ StackName: name }))).Stacks?.[0];
   } catch (error) {
-    if (error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist')) return;
+    const isMissing =
+      error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist');
+    if (isMissing) return undefined;
     throw error;
   }
 }

@@ -24,11 +24,12 @@ const UNREACHABLE = [
   'ECONNRESET',
 ];
 
+const sentence = (text: string): Finding => ({ holds: false, sentence: text });
+
 /** What came of a check that AWS gave no answer to, in a sentence. */
 function refusal(what: string, error: unknown): Finding {
   const name = error instanceof Error ? error.name : '';
   const message = messageOf(error);
-  const sentence = (text: string): Finding => ({ holds: false, sentence: text });
   if (name === 'CredentialsProviderError') {
     return sentence(
       'There are no AWS credentials: set AWS_PROFILE, sign in with aws sso login, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',

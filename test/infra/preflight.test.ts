@@ -53,13 +53,14 @@ beforeEach(() => {
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
 });
 
+const sentences = (list: Finding[]) => list.map(({ sentence }) => sentence);
+
 async function run(changes: AwsAccount = {}): Promise<{ passes: boolean; faults: string[]; all: string[] }> {
   const { url, close } = await serveAccount({ ...ready, ...changes });
   ended.push(close);
   vi.stubEnv('AWS_ENDPOINT_URL', url);
   const findings: Finding[] = [];
   const passes = await preflight(plan, (finding) => findings.push(finding));
-  const sentences = (list: Finding[]) => list.map(({ sentence }) => sentence);
   return { passes, faults: sentences(findings.filter(({ holds }) => !holds)), all: sentences(findings) };
 }
 
@@ -152,14 +153,15 @@ describe('before a deploy', () => {
   });
 });
 
-describe('without an account to ask', () => {
-  const only = async () => {
-    const findings: Finding[] = [];
-    expect(await preflight(plan, (finding) => findings.push(finding))).toBe(false);
-    expect(findings).toHaveLength(1);
-    return findings[0]?.sentence;
-  };
+/** The one sentence that a run without an answer comes to. */
+const only = async () => {
+  const findings: Finding[] = [];
+  expect(await preflight(plan, (finding) => findings.push(finding))).toBe(false);
+  expect(findings).toHaveLength(1);
+  return findings[0]?.sentence;
+};
 
+describe('without an account to ask', () => {
   it('says that there are no credentials', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined);
