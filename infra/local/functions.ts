@@ -94,3 +94,23 @@ function environmentOf({ id, properties }: Resource): Record<string, string> {
     }),
   );
 }
+
+/**
+ * The functions of one queue, with those that belong to none: the local runner has one Redis, one API and one page.
+ *
+ * @param queue needed where there are several.
+ * @throws Error naming the queues there are, when it is not clear which one is meant.
+ */
+export function functionsOfQueue(functions: DeclaredFunction[], queue?: string): DeclaredFunction[] {
+  const queueOf = ({ env: { ROTA_QUEUE } }: DeclaredFunction) => ROTA_QUEUE;
+  const names = functions
+    .filter(({ name }) => name.endsWith('-process'))
+    .flatMap((declared) => queueOf(declared) ?? []);
+  const wanted = queue ?? (names.length === 1 ? names[0] : undefined);
+  if (names.length > 1 && names.filter((name) => name === wanted).length !== 1) {
+    throw new Error(
+      `The stack has the queues ${names.join(', ')}; the local runner runs one, of a name that no other has: say which as queue`,
+    );
+  }
+  return functions.filter((declared) => [undefined, wanted].includes(queueOf(declared)));
+}
