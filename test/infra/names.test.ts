@@ -52,7 +52,7 @@ describe('names', () => {
     const groups = Object.values(Template.fromStack(stack).findResources('AWS::Logs::LogGroup'));
     const enqueue = groups
       .map(({ Properties }) => String(Properties.LogGroupName))
-      .find((name) => /enqueue$/.test(name));
+      .find((name) => name.endsWith('/enqueue'));
     expect(readFileSync('README.md', 'utf8')).toContain(`--function-name ${enqueue?.slice(1).replaceAll('/', '-')} `);
   });
 
