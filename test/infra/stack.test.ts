@@ -238,6 +238,12 @@ describe('the settings', () => {
     });
   });
 
+  it('begin the cache with a snapshot where one is named', () => {
+    const restored = synthesize({ restoreFrom: 'orders-before-change' });
+    expect(one(restored, 'AWS::ElastiCache::ReplicationGroup').SnapshotName).toBe('orders-before-change');
+    expect(one(standard, 'AWS::ElastiCache::ReplicationGroup')).not.toHaveProperty('SnapshotName');
+  });
+
   it('name nothing that two queues of one account would share', () => {
     expect(sharedNames(standard).filter((name) => sharedNames(alone).includes(name))).toEqual([]);
   });

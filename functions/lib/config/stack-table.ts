@@ -21,6 +21,10 @@ const stackTable = {
     sentence: "The cache's own write log: sync loses no acknowledged write, async up to 10 s of them.",
     default: 'none',
   }),
+  restoreFrom: text(/^[A-Za-z0-9.:-]{0,255}$/, 'the name of a snapshot, or nothing', {
+    sentence: 'Snapshot that a new cache begins with; to be kept, since a change of it replaces the cache.',
+    default: '',
+  }),
   reserveConcurrency: flag({
     sentence:
       "Reserves concurrency for processing, a little above `capacity`; off where the account's quota is too small.",
