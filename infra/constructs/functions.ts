@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -111,6 +111,12 @@ const attachToNetwork = [
   }),
 ];
 
+/** The keys of webhooks, for who runs them. The template has the name of the secret; deploying puts its value in. */
+const webhookKeys = ({ webhook }: Settings) =>
+  webhook.signingSecret === ''
+    ? {}
+    : { webhookKeys: [SecretValue.secretsManager(webhook.signingSecret).unsafeUnwrap()] };
+
 /** Who is invoked, under the name by which the function finds it in its environment. */
 interface Invokes {
   readonly processFunction?: lambda.Function;
@@ -208,6 +214,7 @@ export class Functions extends Construct implements FunctionRecord {
           shard: 0,
           metricsName: names.full,
           jobTypes: this.jobTypes,
+          ...(name === 'process' && webhookKeys(settings)),
           ...links,
         }),
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),

@@ -90,9 +90,18 @@ function environmentOf({ id, properties }: Resource): Record<string, string> {
           `Function ${id}: environment variable ${name} is ${JSON.stringify(value)}; it must be a string`,
         );
       }
-      return [name, String(value)];
+      return [name, secretOf(id, name, String(value))];
     }),
   );
+}
+
+/** What CloudFormation would fetch from Secrets Manager, which is not here: the variable of the same name has it. */
+function secretOf(id: string, name: string, value: string): string {
+  const [, secret] = /^\{\{resolve:secretsmanager:(.+?):SecretString/.exec(value) ?? [];
+  if (secret === undefined) return value;
+  const held = process.env[name];
+  if (held !== undefined) return held;
+  throw new Error(`Function ${id}: ${name} comes from the secret ${secret}; set ${name} here to what the secret holds`);
 }
 
 /**

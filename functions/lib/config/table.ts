@@ -133,6 +133,15 @@ export const functionTable = {
       sentence: 'Hosts that jobs of type `webhook` may call; a host without a port allows every port.',
       default: [],
     }),
+    signingSecret: text(
+      /^([\w/+=.@-]{1,512}|arn:[\w-]+:secretsmanager:[\w/+=.@:-]{1,600})?$/,
+      'the name or ARN of a secret',
+      {
+        sentence:
+          'Secret in Secrets Manager with the keys that webhooks are signed with, `whsec_` and base64 each, commas between; empty when they are not signed.',
+        default: '',
+      },
+    ),
   },
   auth: {
     api: oneOf(['iam', 'jwt'], {
@@ -202,5 +211,13 @@ export const linkTable = {
   }),
   processFunction: text(/^[^\s]+$/, 'the name of a function', { sentence: 'Function that a visit is given to.' }),
   // Not imported by the function that checks them: the handlers, with all that they import, would come along.
+  webhookKeys: list(
+    /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/,
+    'whsec_ and 24 to 64 bytes in base64, commas between several',
+    {
+      sentence: 'Keys that webhooks are signed with.',
+      secret: true,
+    },
+  ),
   jobTypes: list(/^[\w.-]{1,64}$/, 'a list of job types', { sentence: 'Job types that there is a handler for.' }),
 };
