@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../functions/lib/config/parse.ts';
 import { FairQueue } from '../../infra/constructs/fair-queue.ts';
+import { RotaStack } from '../../infra/rota-stack.ts';
 import { type Embedded, embed } from './embedded.ts';
 import type { Resource } from './template.ts';
 
@@ -37,6 +42,18 @@ describe('names', () => {
   it('are the same at every synth', () => {
     expect(here('one').length).toBeGreaterThan(10);
     expect(here('one')).toEqual(here('one'));
+  });
+
+  it('of the functions on this machine are those that the README calls', () => {
+    const stack = new RotaStack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Rota', {
+      settings: readSettings({}),
+      stackName: 'rota-default',
+    });
+    const groups = Object.values(Template.fromStack(stack).findResources('AWS::Logs::LogGroup'));
+    const enqueue = groups
+      .map(({ Properties }) => String(Properties.LogGroupName))
+      .find((name) => name.endsWith('/enqueue'));
+    expect(readFileSync('README.md', 'utf8')).toContain(`--function-name ${enqueue?.slice(1).replaceAll('/', '-')} `);
   });
 
   it('differ between two stacks with a queue of one name', () => {
