@@ -21,5 +21,11 @@ export class RotaStack extends Stack {
       value: queue.alarms.topic.topicArn,
       description: 'Tells of alarms; subscribe whoever is to be woken.',
     });
+    for (const [access, role] of Object.entries(queue.roles)) {
+      new CfnOutput(this, access === 'enqueue' ? 'ProducerRole' : 'OperatorRole', {
+        value: role.roleArn,
+        description: `Taken on by callers of other accounts (${access}).`,
+      });
+    }
   }
 }

@@ -62,7 +62,13 @@ const batch = {
 const admitted = { tenant: 'acme', jobs: [{ id: '0-1' }, { id: '0-2' }], depth: 2 };
 
 export const enqueueExamples: readonly Example[] = [
-  { name: 'admitted', body: batch, status: 202, answer: admitted },
+  {
+    name: 'admitted',
+    headers: { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
+    body: batch,
+    status: 202,
+    answer: admitted,
+  },
   { name: 'repeated', headers: { 'idempotency-key': 'import-2026-11-30' }, body: batch, status: 200, answer: admitted },
   {
     name: 'full',
@@ -80,6 +86,53 @@ export const enqueueExamples: readonly Example[] = [
       limit: 5_000,
       room: 1,
       estimatedDrainSeconds: 1_250,
+    },
+  },
+  {
+    name: 'never fits',
+    body: batch,
+    status: 429,
+    answer: {
+      ...problem(
+        'batch_exceeds_limit',
+        429,
+        "The batch is larger than the tenant's limit",
+        'The batch needs room for 2, and no more than 1 may ever wait: it never fits. Send smaller ones, or have the limit raised.',
+      ),
+      tenant: 'acme',
+      depth: 0,
+      limit: 1,
+      room: 1,
+      estimatedDrainSeconds: 0,
+    },
+  },
+  {
+    name: 'key of other jobs',
+    headers: { 'idempotency-key': 'import-2026-11-30' },
+    body: { tenant: 'acme', jobs: [{ type: 'echo', payload: { invoice: 4321 } }] },
+    status: 422,
+    answer: problem(
+      'idempotency_key_reused',
+      422,
+      'The idempotency key came before with another body',
+      'The key came with another body; use a new key for new jobs.',
+    ),
+  },
+  {
+    name: 'two faults',
+    body: { tenant: 'acme', jobs: [{ type: 'echo', payload: {}, cost: 0, delay: 5 }] },
+    status: 400,
+    answer: {
+      ...problem(
+        'invalid_request',
+        400,
+        'The request has faults',
+        'At jobs[0].cost: given 0, expected at least 0.01. And 1 more faults, see errors.',
+      ),
+      errors: [
+        { in: 'body', path: 'jobs[0].cost', detail: 'given 0, expected at least 0.01' },
+        { in: 'body', path: 'jobs[0].delay', detail: 'there is no such field' },
+      ],
     },
   },
   {
@@ -150,6 +203,14 @@ export const deleteExamples: readonly Example[] = [
     ...path,
     status: 200,
     answer: { tenant: 'acme', removed: { ready: 399_120, delayed: 0, inFlight: 480, dead: 2 } },
+  },
+];
+
+export const healthExamples: readonly Example[] = [
+  {
+    name: 'well',
+    status: 200,
+    answer: { status: 'ok', queue: 'default', redis: { milliseconds: 1 }, dispatcherAlive: true, paused: false },
   },
 ];
 

@@ -65,8 +65,17 @@ const idempotencyKey = documented(
   },
 );
 
-/** What a direct invoke of the function gives: the body, and the key that has no header to be in. */
-export const directEnqueue = z.extend(body, { idempotencyKey: z.optional(idempotencyKey) });
+/** Any text: one that is malformed does not count, as its standard demands. */
+const traceparent = documented(z.string(), {
+  description:
+    'The trace that the jobs belong to, by W3C Trace Context. Handed to the handlers of the jobs and sent along by webhooks; ignored when malformed.',
+});
+
+/** What a direct invoke of the function gives: the body, and what has no header to be in. */
+export const directEnqueue = z.extend(body, {
+  idempotencyKey: z.optional(idempotencyKey),
+  traceparent: z.optional(traceparent),
+});
 
 const accepted = documented(
   z.strictObject({
@@ -85,7 +94,7 @@ export const enqueueJobs = route({
   access: 'enqueue',
   summary: 'Enqueue jobs of one tenant, all or none',
   description: `At most ${BATCH_MAX} jobs and ${REQUEST_MAX_BYTES} bytes. A producer that may invoke the function can send the same body as the event of a direct invoke, with \`idempotencyKey\` as a further field; it gets the same object as here, with the HTTP status in \`status\` and, where there would be a Retry-After, the seconds in \`retryAfterSeconds\`.`,
-  headers: z.object({ 'idempotency-key': z.optional(idempotencyKey) }),
+  headers: z.object({ 'idempotency-key': z.optional(idempotencyKey), traceparent: z.optional(traceparent) }),
   body,
   responses: {
     200: { description: 'The idempotency key came before: the first answer again.', schema: accepted },

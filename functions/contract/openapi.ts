@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
+import { gatewayAnswersTo, gatewayMessage } from './gateway.ts';
+import { securityOf, securitySchemes } from './security.ts';
 import { type Example, type Response, type Route, routeKey } from '../lib/lambda/route.ts';
 
 type Json = Record<string, unknown>;
+type GatewayAnswer = ReturnType<typeof gatewayAnswersTo>[number][1];
 
 /** Where the document keeps the schemas that have a name. */
 const SCHEMAS = '#/components/schemas/';
@@ -44,18 +47,34 @@ const jsonSchema = (schema: z.ZodMiniType, io: 'input' | 'output', components: J
 /** As headers are written. */
 const capitalised = (name: string) => name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
+/** Where an example states what a call has in a place. */
+const statedIn = { path: 'params', query: 'query', header: 'headers' } as const;
+
 /** The fields of an object schema as parameters of a place. */
-function parameters(schema: z.ZodMiniType | undefined, place: 'path' | 'query' | 'header', components: Json): Json[] {
+function parameters(
+  schema: z.ZodMiniType | undefined,
+  place: keyof typeof statedIn,
+  examples: readonly Example[],
+  components: Json,
+): Json[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = made(schema, 'input', components);
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = pointed(Object(property));
+    const shown = examples.filter((example) => example[statedIn[place]]?.[name] !== undefined);
     return {
       name: place === 'header' ? capitalised(name) : name,
       in: place,
       required: required.includes(name),
       ...(description !== undefined && { description }),
       schema: rest,
+      ...(shown.length > 0 && {
+        // A number stands as digits in a URL, and as a number in the document.
+        examples: examplesOf(shown, (example) => {
+          const text = example[statedIn[place]]?.[name];
+          return rest.type === 'integer' ? Number(text) : text;
+        }),
+      }),
     };
   });
 }
@@ -63,45 +82,74 @@ function parameters(schema: z.ZodMiniType | undefined, place: 'path' | 'query' |
 const examplesOf = (examples: readonly Example[], value: (example: Example) => unknown): Json =>
   Object.fromEntries(examples.map((example) => [example.name, { value: value(example) }]));
 
+const shownHeaders = (headers: Readonly<Record<string, string>>): Json => ({
+  ...Object.fromEntries(
+    Object.entries(headers).map(([name, sentence]) => [
+      name,
+      { description: sentence, schema: { type: 'integer', minimum: 1 } },
+    ]),
+  ),
+  'Apigw-Requestid': { $ref: '#/components/headers/RequestId' },
+});
+
+/** What a status says: the answers of the function, those of the gateway, or either. */
 function response(
-  { description, headers = {}, mediaType, schema }: Response,
+  given: Response | undefined,
+  gateway: GatewayAnswer | undefined,
   status: number,
   examples: readonly Example[],
   components: Json,
 ): Json {
   const shown = examples.filter((example) => example.status === status);
-  const type = mediaType ?? (status < 400 ? 'application/json' : 'application/problem+json');
+  const ownType = given?.mediaType ?? (status < 400 ? 'application/json' : 'application/problem+json');
   return {
-    description,
-    ...(Object.keys(headers).length > 0 && {
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, sentence]) => [
-          name,
-          { description: sentence, schema: { type: 'integer', minimum: 1 } },
-        ]),
-      ),
-    }),
+    description: [given?.description, gateway && `The gateway answers when ${gateway.when}.`]
+      .filter((sentence) => sentence !== undefined)
+      .join(' '),
+    headers: shownHeaders(given?.headers ?? {}),
     content: {
-      [type]: {
-        schema: jsonSchema(schema, 'output', components),
-        ...(shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }),
-      },
+      ...(given && {
+        [ownType]: {
+          schema: jsonSchema(given.schema, 'output', components),
+          ...(shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }),
+        },
+      }),
+      ...(gateway && {
+        'application/json': {
+          schema: jsonSchema(gatewayMessage, 'output', components),
+          example: { message: gateway.message },
+        },
+      }),
     },
   };
 }
 
+function responses(route: Route, components: Json): Json {
+  const gateway = new Map(gatewayAnswersTo(route));
+  const statuses = new Set([...Object.keys(route.responses).map(Number), ...gateway.keys()]);
+  return Object.fromEntries(
+    [...statuses]
+      .toSorted((a, b) => a - b)
+      .map((status) => [
+        String(status),
+        response(route.responses[status], gateway.get(status), status, route.examples, components),
+      ]),
+  );
+}
+
 function operation(route: Route, components: Json): Json {
-  const { operationId, summary, description, params, query, headers, body, responses, examples } = route;
+  const { operationId, summary, description, params, query, headers, body, examples } = route;
   const taken = [
-    ...parameters(params, 'path', components),
-    ...parameters(query, 'query', components),
-    ...parameters(headers, 'header', components),
+    ...parameters(params, 'path', examples, components),
+    ...parameters(query, 'query', examples, components),
+    ...parameters(headers, 'header', examples, components),
   ];
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
     tags: [route.access],
+    security: securityOf(route.access),
     ...(taken.length > 0 && { parameters: taken }),
     ...(body !== undefined && {
       requestBody: {
@@ -114,12 +162,7 @@ function operation(route: Route, components: Json): Json {
         },
       },
     }),
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, given]) => [
-        status,
-        response(given, Number(status), examples, components),
-      ]),
-    ),
+    responses: responses(route, components),
   };
 }
 
@@ -145,14 +188,34 @@ export function openApi(routes: readonly Route[], version: string): Json {
       title: 'Rota',
       version,
       description:
-        'A job queue that shares its capacity fairly among tenants. Problems are RFC 9457 documents; those of the gateway itself (401, 403, 404, 413, 429, 503) are `{"message"}` and have no `Retry-After`.',
+        'A job queue that shares its capacity fairly among tenants. Problems are RFC 9457 documents. The gateway makes some answers itself: they are `{"message"}` and have no `Retry-After`; a path that cannot be decoded gets such a 400, and one of no route such a 404. Either kind is found in the logs by the request id.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [
+      {
+        url: 'https://{api}.execute-api.{region}.amazonaws.com',
+        description: 'As deployed.',
+        variables: {
+          api: { default: 'api', description: 'Id of the API; the whole address is an output of the stack.' },
+          region: { default: 'us-east-1' },
+        },
+      },
+      { url: 'http://127.0.0.1:3000', description: 'On this machine.' },
+    ],
     tags: [
       { name: 'enqueue', description: 'For who hands in jobs.' },
       { name: 'operate', description: 'For who looks after tenants and the queue.' },
     ],
     paths,
-    components: { schemas },
+    components: {
+      schemas,
+      headers: {
+        RequestId: {
+          description: 'Names the request in the logs; a problem document has it as `requestId`.',
+          schema: { type: 'string' },
+        },
+      },
+      securitySchemes,
+    },
   };
 }

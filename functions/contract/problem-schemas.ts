@@ -29,70 +29,84 @@ const faulty = {
 
 const badRequest: Response = {
   description: 'Not JSON, or faults; each is named with its place.',
-  schema: z.strictObject({ ...members(['malformed_body', 'invalid_request']), ...faulty }),
+  schema: documented(z.strictObject({ ...members(['malformed_body', 'invalid_request']), ...faulty }), {
+    id: 'BadRequest',
+  }),
 };
 
 const tooLarge: Response = {
-  description: 'The request or a payload is too large. Above 10 MB the gateway answers, with `{"message"}`.',
-  schema: z.strictObject({ ...members(['too_large']), ...faulty }),
+  description: 'The request or a payload is too large.',
+  schema: documented(z.strictObject({ ...members(['too_large']), ...faulty }), { id: 'TooLarge' }),
 };
 
 const mediaType: Response = {
   description: 'The body is not declared as `application/json` in UTF-8.',
-  schema: z.strictObject(members(['unsupported_media_type'])),
+  schema: documented(z.strictObject(members(['unsupported_media_type'])), { id: 'WrongMediaType' }),
 };
 
 const tenantForbidden: Response = {
-  description: 'The token names no tenant, or another one. Of the gateway itself: `{"message"}`.',
-  schema: z.strictObject(members(['tenant_forbidden'])),
+  description: 'The token names no tenant, or another one.',
+  schema: documented(z.strictObject(members(['tenant_forbidden'])), { id: 'TenantForbidden' }),
 };
 
 const unknownPlan: Response = {
   description: 'There is no such plan; the answer lists those there are.',
-  schema: z.strictObject({ ...members(['unknown_plan']), ...faulty, plans: z.array(z.string()) }),
+  schema: documented(z.strictObject({ ...members(['unknown_plan']), ...faulty, plans: z.array(z.string()) }), {
+    id: 'UnknownPlan',
+  }),
 };
 
 const unknownName: Response = {
   description:
     'An unknown job type or plan, with a list of the known ones; or an idempotency key that came before with another body.',
-  schema: z.strictObject({
-    ...members(['unknown_job_type', 'unknown_plan', 'idempotency_key_reused']),
-    ...faulty,
-    jobTypes: z.optional(z.array(z.string())),
-    plans: z.optional(z.array(z.string())),
-  }),
+  schema: documented(
+    z.strictObject({
+      ...members(['unknown_job_type', 'unknown_plan', 'idempotency_key_reused']),
+      ...faulty,
+      jobTypes: z.optional(z.array(z.string())),
+      plans: z.optional(z.array(z.string())),
+    }),
+    { id: 'UnknownName' },
+  ),
 };
 
 const full: Response = {
   description:
-    'The batch would pass the cap of the tenant; nothing was admitted. `batch_exceeds_limit`: it never fits, whatever is served meanwhile. Of the gateway itself, by throttling: `{"message"}` without `Retry-After`.',
+    'The batch would pass the cap of the tenant; nothing was admitted. `batch_exceeds_limit`: it never fits, whatever is served meanwhile.',
   headers: RETRY_AFTER,
-  schema: z.strictObject({
-    ...members(['tenant_full', 'batch_exceeds_limit']),
-    tenant: z.string(),
-    depth: count,
-    limit: count,
-    room: documented(count, { description: 'Jobs that would be admitted now.' }),
-    estimatedDrainSeconds: documented(z.nullable(seconds), {
-      description: 'When the waiting jobs will have been served; null when nothing was served lately.',
+  schema: documented(
+    z.strictObject({
+      ...members(['tenant_full', 'batch_exceeds_limit']),
+      tenant: z.string(),
+      depth: count,
+      limit: count,
+      room: documented(count, { description: 'Jobs that would be admitted now.' }),
+      estimatedDrainSeconds: documented(z.nullable(seconds), {
+        description: 'When the waiting jobs will have been served; null when nothing was served lately.',
+      }),
     }),
-  }),
+    { id: 'Full' },
+  ),
+};
+
+const notFound: Response = {
+  description: 'The function knows no such route: a fault of the deployment.',
+  schema: documented(z.strictObject(members(['not_found'])), { id: 'NotFound' }),
 };
 
 const internal: Response = {
   description: 'A fault of this service.',
-  schema: z.strictObject(members(['internal'])),
+  schema: documented(z.strictObject(members(['internal'])), { id: 'Internal' }),
 };
 
 const unavailable: Response = {
-  description:
-    'The queue cannot be reached, or takes no more jobs. Of the gateway itself: `{"message"}` without `Retry-After`.',
+  description: 'The queue cannot be reached, or takes no more jobs.',
   headers: RETRY_AFTER,
-  schema: z.strictObject(members(['unavailable'])),
+  schema: documented(z.strictObject(members(['unavailable'])), { id: 'Unavailable' }),
 };
 
 /** What any call can be answered with: a query that it does not know is a fault as well. */
-export const checkedCall = { 400: badRequest, 500: internal, 503: unavailable } as const;
+export const checkedCall = { 400: badRequest, 404: notFound, 500: internal, 503: unavailable } as const;
 
 /** What a call that takes a body can be answered with. */
 export const bodyCall = { ...checkedCall, 413: tooLarge, 415: mediaType } as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { queueExamples } from './examples.ts';
+import { healthExamples, queueExamples } from './examples.ts';
 import { checkedCall } from './problem-schemas.ts';
 import { route } from '../lib/lambda/route.ts';
 import { count, documented, seconds } from './schemas.ts';
@@ -50,4 +50,41 @@ export const getQueue = route({
   summary: 'Show the queue as a whole',
   responses: { 200: { description: 'The queue.', schema: view }, ...checkedCall },
   examples: queueExamples,
+});
+
+/**
+ * Not open to everybody, as no route is: what asks holds either permission, and the least of them is of no use for anything
+ * but handing in jobs.
+ */
+export const getHealth = route({
+  operationId: 'getHealth',
+  method: 'GET',
+  path: '/v1/health',
+  function: 'enqueue',
+  access: 'enqueue',
+  summary: 'Say whether the queue takes jobs',
+  description:
+    'Asks the way that an enqueue goes: gateway, function, Redis; answered within 2 s. Cheap enough to be asked every few seconds.',
+  responses: {
+    200: {
+      description: 'Redis answered.',
+      schema: documented(
+        z.strictObject({
+          status: z.literal('ok'),
+          queue: z.string(),
+          redis: documented(
+            z.strictObject({ milliseconds: documented(count, { description: 'What its answer took.' }) }),
+            { description: 'Answered.' },
+          ),
+          dispatcherAlive: documented(z.boolean(), {
+            description: 'An idle queue has no dispatcher between two minutes; an enqueue then brings one.',
+          }),
+          paused: documented(z.boolean(), { description: 'Whether an operator has paused the queue.' }),
+        }),
+        { id: 'Health' },
+      ),
+    },
+    ...checkedCall,
+  },
+  examples: healthExamples,
 });

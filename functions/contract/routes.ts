@@ -1,6 +1,6 @@
 import { enqueueJobs } from './jobs.ts';
 import { getMetrics } from './metrics.ts';
-import { getQueue } from './queue.ts';
+import { getHealth, getQueue } from './queue.ts';
 import type { Route } from '../lib/lambda/route.ts';
 import {
   deleteTenant,
@@ -23,5 +23,6 @@ export const routes: readonly Route[] = [
   pauseTenant,
   resumeTenant,
   getQueue,
+  getHealth,
   getMetrics,
 ];

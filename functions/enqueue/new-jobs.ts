@@ -1,6 +1,7 @@
 import type { EnqueueBody, NewJobBody } from '../contract/jobs.ts';
 import { PAYLOAD_MAX_BYTES, payloadText } from '../lib/domain/payload.ts';
 import { type Fault, RequestProblem } from '../lib/domain/problems.ts';
+import { parseTraceparent } from '../lib/domain/traceparent.ts';
 import { rejectFaults, rejectOversize } from '../lib/lambda/request.ts';
 import type { NewJob } from '../lib/queue/queue-client.ts';
 
@@ -10,6 +11,14 @@ export interface JobRules {
   readonly maxAttempts: number;
   /** Longest timeout a job may ask for. */
   readonly longestSeconds: number;
+}
+
+/** What came with the jobs. */
+export interface JobsSource {
+  /** The text of the request; absent when it came parsed. */
+  readonly source: string | undefined;
+  /** The header `traceparent`, as it was given. */
+  readonly trace: string | undefined;
 }
 
 function rejectUnknownTypes(jobs: readonly NewJobBody[], jobTypes: readonly string[]): void {
@@ -56,10 +65,9 @@ function payloadTexts(jobs: readonly NewJobBody[], source: string | undefined): 
 /**
  * The jobs of a request as the queue takes them.
  *
- * @param source the text of the request; absent when it came parsed
  * @throws RequestProblem 400, 413 or 422 naming every job that cannot be taken
  */
-export function newJobs({ jobs }: EnqueueBody, source: string | undefined, rules: JobRules): NewJob[] {
+export function newJobs({ jobs }: EnqueueBody, { source, trace }: JobsSource, rules: JobRules): NewJob[] {
   rejectFaults(
     jobs.flatMap(({ timeoutSeconds = 0 }, index): Fault[] => {
       if (timeoutSeconds <= rules.longestSeconds) return [];
@@ -71,6 +79,7 @@ export function newJobs({ jobs }: EnqueueBody, source: string | undefined, rules
   const texts = payloadTexts(jobs, source);
   // A direct invoke may bring 6 MB; what a producer may send must not depend on the way it comes.
   if (source === undefined) rejectOversize(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  const traceparent = parseTraceparent(trace);
   return jobs.map((job, index) => ({
     type: job.type,
     payload: texts[index] ?? '',
@@ -78,5 +87,6 @@ export function newJobs({ jobs }: EnqueueBody, source: string | undefined, rules
     cost: job.cost ?? 1,
     maxAttempts: job.maxAttempts ?? rules.maxAttempts,
     timeoutSeconds: job.timeoutSeconds ?? 0,
+    traceparent,
   }));
 }

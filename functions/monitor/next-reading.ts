@@ -1,5 +1,5 @@
 import type { QueueStats, Survey, TenantReading } from '../lib/domain/outcomes.ts';
-import { isStarved, type Shares, sharesOf } from '../lib/domain/shares.ts';
+import { type Shares, sharesOf, starvedAmong } from '../lib/domain/shares.ts';
 import { seat, topOf } from '../lib/domain/top.ts';
 import { TOP_TENANTS } from '../lib/telemetry/metric-names.ts';
 import type { Counts, Reading, TenantTold } from '../lib/telemetry/reading.ts';
@@ -106,7 +106,7 @@ export function nextReading(look: Look, before: Reading | undefined): Reading {
       activeTenants: stats.waitingTenants,
       servableTenants: stats.paused ? 0 : stats.rotation,
       // Whoever has paused the whole queue knows that everybody waits.
-      starvedTenants: stats.paused ? 0 : tenants.filter((reading) => isStarved(reading, nowMs)).length,
+      starvedTenants: stats.paused ? 0 : starvedAmong(tenants, nowMs).length,
       capacity: stats.capacity,
       capacityUsed: stats.visitsInFlight,
       dispatcherAlive: stats.dispatcherAlive ? 1 : 0,

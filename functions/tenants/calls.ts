@@ -1,10 +1,12 @@
 import { OPEN_METRICS } from '../contract/metrics.ts';
 import type { FunctionSettings } from '../lib/config/table.ts';
 import type { TenantId } from '../lib/domain/ids.ts';
-import { assertNever } from '../lib/domain/outcomes.ts';
+import { assertNever, type TenantView } from '../lib/domain/outcomes.ts';
 import type { Fault } from '../lib/domain/problems.ts';
 import { type Answer, answer, problem, textAnswer } from '../lib/lambda/answer.ts';
 import type { QueueClient, SubscriptionRecord } from '../lib/queue/queue-client.ts';
+import type { Log } from '../lib/telemetry/logger.ts';
+import { type Change, tellChange } from './audit.ts';
 import { parseReading } from '../lib/telemetry/reading.ts';
 import { openMetrics } from './open-metrics.ts';
 import { queueBody, tenantBody } from './views.ts';
@@ -13,7 +15,11 @@ interface TenantCallsOptions {
   readonly settings: Pick<FunctionSettings, 'queue' | 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'>;
   readonly openQueue: () => Promise<QueueClient>;
   readonly wake: () => Promise<void>;
+  readonly log: Log;
 }
+
+/** What came of a change: a refusal, or what to do next and to answer (the view, if nothing else is said). */
+type Changed = { readonly refused: Answer } | { readonly dispatch?: boolean; readonly answer?: Answer };
 
 interface ListQuery {
   readonly sort: 'depth' | 'oldest';
@@ -29,15 +35,34 @@ function unknownPlan(given: string | undefined, plans: readonly string[]): Answe
   });
 }
 
-/** What the routes about tenants and the queue do: one call of the queue each, then the view. */
-export function tenantCalls({ settings, openQueue, wake }: TenantCallsOptions) {
+/** What the routes about tenants and the queue do: one call of the queue each, then the view. Changes leave a line about them. */
+export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptions) {
   const bounds = {
     quantum: settings.quantum,
     visitConcurrency: settings.visitConcurrency,
     maxVisitMs: settings.maxVisitSeconds * 1000,
   };
-  const shown = async (queue: QueueClient, tenant: TenantId): Promise<Answer> =>
-    answer(200, tenantBody(await queue.inspect(tenant), bounds));
+
+  /** Makes a change, and leaves a line about it that says who made it. */
+  async function changing(change: Change, make: (queue: QueueClient) => Promise<Changed>): Promise<Answer> {
+    const queue = await openQueue();
+    const before = await queue.inspect(change.tenant);
+    let after: TenantView | undefined;
+    let refused = false;
+    try {
+      const changed = await make(queue);
+      if ('refused' in changed) {
+        refused = true;
+        return changed.refused;
+      }
+      if (changed.dispatch === true) await wake();
+      after = await queue.inspect(change.tenant);
+      return changed.answer ?? answer(200, tenantBody(after, bounds));
+    } finally {
+      // Also when the answer was lost: then the change may have been made.
+      if (!refused) tellChange(log, change, before, after);
+    }
+  }
 
   return {
     async list({ sort, limit, cursor }: ListQuery): Promise<Answer> {
@@ -47,40 +72,36 @@ export function tenantCalls({ settings, openQueue, wake }: TenantCallsOptions) {
     },
 
     async show(tenant: TenantId): Promise<Answer> {
-      return shown(await openQueue(), tenant);
+      const queue = await openQueue();
+      return answer(200, tenantBody(await queue.inspect(tenant), bounds));
     },
 
-    async subscribe(tenant: TenantId, record: SubscriptionRecord): Promise<Answer> {
-      const queue = await openQueue();
-      const outcome = await queue.subscribe(tenant, record);
-      switch (outcome.outcome) {
-        case 'subscribed':
-          if (outcome.dispatch) await wake();
-          return shown(queue, tenant);
-        case 'unknown_plan':
-          return unknownPlan(record.plan, outcome.plans);
-        default:
-          return assertNever(outcome);
-      }
-    },
+    subscribe: (change: Change, record: SubscriptionRecord): Promise<Answer> =>
+      changing(change, async (queue) => {
+        const outcome = await queue.subscribe(change.tenant, record);
+        switch (outcome.outcome) {
+          case 'subscribed':
+            return { dispatch: outcome.dispatch };
+          case 'unknown_plan':
+            return { refused: unknownPlan(record.plan, outcome.plans) };
+          default:
+            return assertNever(outcome);
+        }
+      }),
 
-    async pause(tenant: TenantId): Promise<Answer> {
-      const queue = await openQueue();
-      await queue.pause(tenant);
-      return shown(queue, tenant);
-    },
+    pause: (change: Change): Promise<Answer> =>
+      changing(change, async (queue) => {
+        await queue.pause(change.tenant);
+        return {};
+      }),
 
-    async resume(tenant: TenantId): Promise<Answer> {
-      const queue = await openQueue();
-      const { dispatch } = await queue.resume(tenant);
-      if (dispatch) await wake();
-      return shown(queue, tenant);
-    },
+    resume: (change: Change): Promise<Answer> => changing(change, (queue) => queue.resume(change.tenant)),
 
-    async remove(tenant: TenantId, scope: 'everything' | 'jobs'): Promise<Answer> {
-      const queue = await openQueue();
-      return answer(200, { tenant, removed: await queue.purge(tenant, scope) });
-    },
+    remove: (change: Change, scope: 'everything' | 'jobs'): Promise<Answer> =>
+      changing(change, async (queue) => {
+        const { tenant } = change;
+        return { answer: answer(200, { tenant, removed: await queue.purge(tenant, scope) }) };
+      }),
 
     async metrics(): Promise<Answer> {
       const queue = await openQueue();

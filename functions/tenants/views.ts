@@ -8,7 +8,8 @@ const seconds = (ms: number) => Math.max(0, Math.round(ms)) / 1000;
 const age = (sinceMs: number | null, nowMs: number) => (sinceMs === null ? null : seconds(nowMs - sinceMs));
 const part = (fraction: number) => Math.min(1, Math.max(0, Math.round(fraction * 10_000) / 10_000));
 
-const said = ({ plan, weight, maxDepth, maxConcurrency }: TenantView['record']): TenantBody['record'] => ({
+/** What a subscription record says. */
+export const said = ({ plan, weight, maxDepth, maxConcurrency }: TenantView['record']): TenantBody['record'] => ({
   ...(plan !== null && { plan }),
   ...(weight !== null && { weight }),
   ...(maxDepth !== null && { maxDepth }),

@@ -9,7 +9,7 @@ import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
 interface CacheProps {
-  readonly settings: Pick<Settings, 'queue' | 'engine' | 'nodeType' | 'replicas' | 'durability'>;
+  readonly settings: Pick<Settings, 'queue' | 'engine' | 'nodeType' | 'replicas' | 'durability' | 'restoreFrom'>;
   readonly names: QueueNames;
   readonly network: Network;
 }
@@ -49,7 +49,7 @@ export class Cache extends Construct {
 
   constructor(scope: Construct, id: string, { settings, names, network }: CacheProps) {
     super(scope, id);
-    const { queue, engine, nodeType, replicas, durability } = settings;
+    const { queue, engine, nodeType, replicas, durability, restoreFrom } = settings;
     const { version, family } = release(settings);
 
     const securityGroup = network.group('CacheGroup', 'Cache of the queue');
@@ -96,6 +96,7 @@ export class Cache extends Construct {
       automaticFailoverEnabled: true,
       multiAzEnabled: replicas > 0,
       durability: durability === 'none' ? undefined : durability,
+      snapshotName: restoreFrom || undefined,
       transitEncryptionEnabled: true,
       transitEncryptionMode: 'required',
       atRestEncryptionEnabled: true,

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
@@ -45,7 +45,8 @@ export class QueueDashboard extends Construct {
     const each = (metric: string, statistic: 'Sum' | 'Maximum' | 'p95') =>
       FUNCTIONS.map((name) => lambda(name, metric, statistic));
     this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
-      dashboardName: `rota-${names.full}`,
+      // Dashboards are known by name in all regions of an account at once.
+      dashboardName: `rota-${names.full}-${Stack.of(this).region}`,
       defaultInterval: Duration.hours(3),
     });
     this.dashboard.addWidgets(

@@ -9,7 +9,8 @@ import { Api } from './api.ts';
 import { Cache } from './cache.ts';
 import { QueueDashboard } from './dashboard.ts';
 import { FlowLog } from './flow-log.ts';
-import { Functions } from './functions.ts';
+import { Functions, type Processor } from './functions.ts';
+import { Grants, type Trust } from './grants.ts';
 import { Insights } from './insights.ts';
 import { QueueMetrics } from './metrics.ts';
 import { QueueNames } from './names.ts';
@@ -35,6 +36,12 @@ export interface FairQueueProps {
    * @default chosen by kind of subnet
    */
   readonly vpcSubnets?: QueueSubnets;
+  /**
+   * Your own job types.
+   *
+   * @default the job types that ship: echo, sleep, fail and webhook
+   */
+  readonly processor?: Processor;
   /**
    * Where alarms are told, when they fire and when all is well again.
    *
@@ -62,6 +69,7 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
   readonly alarms: Alarms;
   readonly grantPrincipal: iam.IPrincipal;
   readonly connections: ec2.Connections;
+  private readonly grants: Grants;
 
   /** @throws SettingsError naming every setting that cannot be used; Error when the network cannot. */
   constructor(scope: Construct, id: string, props: FairQueueProps = {}) {
@@ -76,9 +84,10 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     this.settings = settings;
     this.vpc = network.vpc;
     this.cache = new Cache(this, 'Cache', { settings, names, network });
-    this.functions = new Functions(this, 'Functions', { settings, names, network, cache: this.cache });
+    this.functions = new Functions(this, 'Functions', { ...props, settings, names, network, cache: this.cache });
     network.connectToLambda([this.functions.dispatch, this.functions.process]);
     this.api = new Api(this, 'Api', { settings, names, functions: this.functions });
+    this.grants = new Grants(this, 'Grants', { settings, api: this.api, functions: this.functions });
     new Schedules(this, 'Schedules', {
       everyMinute: { dispatch: this.functions.dispatch, monitor: this.functions.monitor },
     });
@@ -90,5 +99,39 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     new Insights(this, 'Insights', { names, functions: this.functions });
     this.grantPrincipal = this.functions.process.grantPrincipal;
     this.connections = network.functionsGroup.connections;
+  }
+
+  /** Roles for the accounts of the setting `trustedAccounts`. */
+  get roles(): Grants['roles'] {
+    return this.grants.roles;
+  }
+
+  /**
+   * Lets a role or user enqueue and nothing else: by `POST /v1/jobs`, where the API knows its callers by IAM, and by invoking the
+   * function `enqueue` itself. Who may do either names the tenant and is believed.
+   *
+   * @throws Error when the grantee has no policy in this account.
+   */
+  grantEnqueue(grantee: iam.IGrantable): iam.Grant {
+    return this.grants.enqueue(grantee);
+  }
+
+  /**
+   * Lets a role or user call every route of the API.
+   *
+   * @throws Error when the API knows its callers by token, or the grantee has no policy in this account.
+   */
+  grantOperate(grantee: iam.IGrantable): iam.Grant {
+    return this.grants.operate(grantee);
+  }
+
+  /** A role with the rights of {@link grantEnqueue}, for callers of other accounts. */
+  producerRole(id: string, trust: Trust): iam.Role {
+    return this.grants.role(this, id, 'enqueue', trust);
+  }
+
+  /** A role with the rights of {@link grantOperate}, for callers of other accounts. */
+  operatorRole(id: string, trust: Trust): iam.Role {
+    return this.grants.role(this, id, 'operate', trust);
   }
 }

@@ -1,17 +1,33 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { toEnv } from '../../functions/lib/config/env.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
-import { jobs } from '../../functions/process/jobs/index.ts';
-import { bundle } from '../bundling.ts';
+import { bundle, jobTypesOf } from '../bundling.ts';
 import type { Cache } from './cache.ts';
 import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
+/** What runs the jobs of a queue. */
+export interface Processor {
+  /**
+   * Absolute path of a module that exports `jobs`, an object of job types and the modules of their handlers, as
+   * `functions/process/jobs/index.ts` does. It is bundled into the function `process`, which opens, renews and settles the leases;
+   * a handler knows of its job only. Enqueue takes these types and no others.
+   */
+  readonly entry: string;
+  /**
+   * Further environment variables of the function, for the handlers. None may begin with `ROTA_` or `AWS_`.
+   *
+   * @default none
+   */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 interface FunctionsProps {
+  readonly processor?: Processor;
   readonly settings: Settings;
   readonly names: QueueNames;
   readonly network: Network;
@@ -95,6 +111,12 @@ const attachToNetwork = [
   }),
 ];
 
+/** The keys of webhooks, for who runs them. The template has the name of the secret; deploying puts its value in. */
+const webhookKeys = ({ webhook }: Settings) =>
+  webhook.signingSecret === ''
+    ? {}
+    : { webhookKeys: [SecretValue.secretsManager(webhook.signingSecret).unsafeUnwrap()] };
+
 /** Who is invoked, under the name by which the function finds it in its environment. */
 interface Invokes {
   readonly processFunction?: lambda.Function;
@@ -111,10 +133,19 @@ export class Functions extends Construct implements FunctionRecord {
   readonly tenants: lambda.Function;
   readonly monitor: lambda.Function;
   private readonly props: FunctionsProps;
+  private readonly jobTypes: readonly string[];
 
   constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id);
     this.props = props;
+    const { entry, environment = {} } = props.processor ?? {};
+    this.jobTypes = jobTypesOf(entry);
+    const reserved = Object.keys(environment).filter((variable) => /^(ROTA|AWS)_/.test(variable));
+    if (reserved.length > 0) {
+      throw new Error(
+        `processor.environment has ${reserved.join(', ')}; names that begin with ROTA_ or AWS_ are taken`,
+      );
+    }
     // What a function invokes is made before it, and can be nothing else: no circle of invocations can arise.
     this.process = this.add('process');
     this.dispatch = this.add('dispatch', { processFunction: this.process });
@@ -124,7 +155,7 @@ export class Functions extends Construct implements FunctionRecord {
   }
 
   private add(name: FunctionName, invokes: Invokes = {}): lambda.Function {
-    const { settings, names, network, cache } = this.props;
+    const { settings, names, network, cache, processor } = this.props;
     const spec = specs[name];
     const scope = new Construct(this, `${name[0]?.toUpperCase()}${name.slice(1)}`);
     const targets = Object.values(invokes);
@@ -164,7 +195,7 @@ export class Functions extends Construct implements FunctionRecord {
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       handler: 'index.handler',
-      code: bundle(name),
+      code: bundle(name, name === 'process' ? processor?.entry : undefined),
       memorySize: settings.memory[name],
       timeout: Duration.seconds(spec.timeoutSeconds(settings)),
       role,
@@ -177,11 +208,13 @@ export class Functions extends Construct implements FunctionRecord {
         name === 'process' && settings.reserveConcurrency ? reservedConcurrency(settings.capacity) : undefined,
       ...(spec.asynchronous && { retryAttempts: 0, maxEventAge: Duration.seconds(60) }),
       environment: {
+        ...(name === 'process' && processor?.environment),
         ...toEnv(settings, {
           redis: cache.connection,
           shard: 0,
           metricsName: names.full,
-          jobTypes: Object.keys(jobs),
+          jobTypes: this.jobTypes,
+          ...(name === 'process' && webhookKeys(settings)),
           ...links,
         }),
         ...(network.dualStackCalls && { AWS_USE_DUALSTACK_ENDPOINT: 'true' }),

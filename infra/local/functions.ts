@@ -90,7 +90,36 @@ function environmentOf({ id, properties }: Resource): Record<string, string> {
           `Function ${id}: environment variable ${name} is ${JSON.stringify(value)}; it must be a string`,
         );
       }
-      return [name, String(value)];
+      return [name, secretOf(id, name, String(value))];
     }),
   );
+}
+
+/** What CloudFormation would fetch from Secrets Manager, which is not here: the variable of the same name has it. */
+function secretOf(id: string, name: string, value: string): string {
+  const [, secret] = /^\{\{resolve:secretsmanager:(.+?):SecretString/.exec(value) ?? [];
+  if (secret === undefined) return value;
+  const held = process.env[name];
+  if (held !== undefined) return held;
+  throw new Error(`Function ${id}: ${name} comes from the secret ${secret}; set ${name} here to what the secret holds`);
+}
+
+/**
+ * The functions of one queue, with those that belong to none: the local runner has one Redis, one API and one page.
+ *
+ * @param queue needed where there are several.
+ * @throws Error naming the queues there are, when it is not clear which one is meant.
+ */
+export function functionsOfQueue(functions: DeclaredFunction[], queue?: string): DeclaredFunction[] {
+  const queueOf = ({ env: { ROTA_QUEUE } }: DeclaredFunction) => ROTA_QUEUE;
+  const names = functions
+    .filter(({ name }) => name.endsWith('-process'))
+    .flatMap((declared) => queueOf(declared) ?? []);
+  const wanted = queue ?? (names.length === 1 ? names[0] : undefined);
+  if (names.length > 1 && names.filter((name) => name === wanted).length !== 1) {
+    throw new Error(
+      `The stack has the queues ${names.join(', ')}; the local runner runs one, of a name that no other has: say which as queue`,
+    );
+  }
+  return functions.filter((declared) => [undefined, wanted].includes(queueOf(declared)));
 }

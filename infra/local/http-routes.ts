@@ -9,6 +9,8 @@ export type Authorization =
 export interface Route {
   /** As the template writes it: `POST /v1/jobs`, or `$default`. */
   key: string;
+  /** The API that it is a route of. */
+  apiId: string;
   /** The ARN that the gateway gives as the source of its invocations. */
   source: string;
   method: string;
@@ -53,8 +55,9 @@ export function readRoutes(template: Template): Route[] {
     const uri = textOf(integration.IntegrationUri);
     const target = /functions\/(arn:[^/]+)\/invocations$/.exec(uri)?.[1] ?? uri;
     const segments = key === '$default' ? [] : path.split('/').slice(1);
-    const source = `arn:aws:execute-api:${region}:${accountId}:${textOf(properties.ApiId)}/$default/${key.replace(' /', '/')}`;
-    return { key, source, method, segments, target, authorization: authorizationOf(template, id, properties) };
+    const apiId = textOf(properties.ApiId);
+    const source = `arn:aws:execute-api:${region}:${accountId}:${apiId}/$default/${key.replace(' /', '/')}`;
+    return { key, apiId, source, method, segments, target, authorization: authorizationOf(template, id, properties) };
   });
 }
 
@@ -77,10 +80,10 @@ function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(textOf) : [];
 }
 
-/** The throttle of the API's stage, where the template sets one. */
-export function readThrottle(template: Template): Throttle | undefined {
-  const [stage] = template.resources('AWS::ApiGatewayV2::Stage');
-  const settings = stage?.properties.DefaultRouteSettings;
+/** The throttle of an API's stage, where the template sets one. */
+export function readThrottle(template: Template, apiId: string | undefined): Throttle | undefined {
+  const stages = template.resources('AWS::ApiGatewayV2::Stage');
+  const settings = stages.find(({ properties }) => textOf(properties.ApiId) === apiId)?.properties.DefaultRouteSettings;
   if (!isObject(settings) || settings.ThrottlingRateLimit === undefined) return undefined;
   const ratePerSecond = Number(settings.ThrottlingRateLimit);
   return { ratePerSecond, burst: Number(settings.ThrottlingBurstLimit ?? ratePerSecond) };

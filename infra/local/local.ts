@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readAssembly } from './assembly.ts';
 import { DASHBOARD_PATH, dashboardServer } from './dashboard/server.ts';
 import { Tenants } from './dashboard/tenants.ts';
-import { type DeclaredFunction, readFunctions } from './functions.ts';
+import { type DeclaredFunction, functionsOfQueue, readFunctions } from './functions.ts';
 import { httpApi } from './http-api.ts';
 import { readRoutes, readThrottle, type Route } from './http-routes.ts';
 import { type LocalServer, serve } from './http-server.ts';
@@ -27,6 +27,8 @@ export interface LocalOptions {
   context?: Record<string, string>;
   /** A cloud assembly that is there already; the stack is not synthesized then. */
   assembly?: string;
+  /** Which queue to run, where the stack has several. */
+  queue?: string;
   /** A Redis that somebody else runs, standalone or cluster; its keys of this queue are removed. Else one is started. */
   redisUrl?: string;
   /** Port of the HTTP API; 0, the default, takes any free one. */
@@ -141,9 +143,12 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       stackName: assembly.stackName,
       redis: { host: hostname, port: Number(port || 6379) },
     });
-    const functions = readFunctions(template, assembly);
+    const all = readFunctions(template, assembly);
+    const functions = functionsOfQueue(all, options.queue);
+    const others = all.filter((declared) => !functions.includes(declared)).map(({ arn }) => arn);
+    const isOurs = ({ target }: { target: string }) => !others.includes(target);
     const permissions = new Permissions(template);
-    const routes = readRoutes(template);
+    const routes = readRoutes(template).filter(isOurs);
     let redis: QueueRedis;
     if (server) {
       await applyTemplate(server, template);
@@ -177,11 +182,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     await checkServiceCalls(functions, permissions);
     await warmAll(lambda, onProgress);
     const monitorSeconds = options.monitorSeconds ?? MONITOR_SECONDS;
-    const schedules = readSchedules(template).map((schedule) =>
-      lambda.find(schedule.target)?.name === named('monitor')
-        ? { ...schedule, next: (now: number) => now + monitorSeconds * 1_000 }
-        : schedule,
-    );
+    const schedules = readSchedules(template)
+      .filter(isOurs)
+      .map((schedule) =>
+        lambda.find(schedule.target)?.name === named('monitor')
+          ? { ...schedule, next: (now: number) => now + monitorSeconds * 1_000 }
+          : schedule,
+      );
     const scheduler = new Scheduler(schedules, { lambda, permissions, onProblem });
     cleanup.push(async () => scheduler.stop());
     const queue = queueOf(functions);
@@ -195,7 +202,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     });
     const api = httpApi({
       routes,
-      throttle: readThrottle(template),
+      throttle: readThrottle(template, routes[0]?.apiId),
       lambda,
       permissions,
       accountId: ACCOUNT_ID,

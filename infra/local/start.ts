@@ -1,6 +1,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { contextOption } from './context-option.ts';
 import { messageOf } from './errors.ts';
 import { type Local, startLocal } from './local.ts';
 import { CACHE_FOLDER } from './redis-server.ts';
@@ -20,11 +21,7 @@ const program = new Command('npm start --')
   .description(
     'Runs the whole queue on this machine: the stack as it deploys, its functions, its HTTP API, a Lambda endpoint and a Redis.',
   )
-  .addOption(
-    new Option('-c, --context <key=value>', 'a setting, such as rota.plans.free.maxDepth=10 (repeatable)')
-      .default({}, 'none')
-      .argParser(addContext),
-  )
+  .addOption(contextOption())
   .option('--logs', 'show what the functions log (it always goes to .cache/local.log)')
   .addOption(
     new Option('--monitor-every <seconds>', 'how often monitor reads the queue; on AWS it is every 60 s')
@@ -116,12 +113,6 @@ function sayWhoMayCall({ routes }: Local): void {
 /** Standard output is for programs: it gets the ready line and the example. */
 function say(line: string): void {
   console.error(line);
-}
-
-function addContext(text: string, context: Record<string, string>): Record<string, string> {
-  const [key = '', ...value] = text.split('=');
-  if (key === '' || value.length === 0) throw new InvalidArgumentError('It must be key=value.');
-  return { ...context, [key]: value.join('=') };
 }
 
 function secondsOf(text: string): number {

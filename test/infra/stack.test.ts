@@ -80,6 +80,26 @@ describe.each(Object.entries(stacks))('the stack (%s)', (_, stack) => {
     }
   });
 
+  it('bounds what the API takes, and logs each request without a word of what a caller sent', () => {
+    const stage = one(stack, 'AWS::ApiGatewayV2::Stage');
+    expect(stage).toMatchObject({
+      StageName: '$default',
+      AutoDeploy: true,
+      DefaultRouteSettings: { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 2_000 },
+    });
+    const [group] = stage.AccessLogSettings.DestinationArn['Fn::GetAtt'];
+    expect(stack.resources[group]?.Properties).toMatchObject({
+      LogGroupName: expect.stringMatching(/^\/aws\/vendedlogs\/rota\/.+\/api$/),
+      RetentionInDays: 30,
+    });
+    const format: Record<string, string> = JSON.parse(stage.AccessLogSettings.Format);
+    expect(Object.keys(format)).toEqual(expect.arrayContaining(['requestId', 'routeKey', 'status', 'principal']));
+    for (const variable of Object.values(format)) {
+      expect(variable).toMatch(/^\$context\.[\w.]+$/);
+      expect(variable).not.toMatch(/path|query|header|body|sourceIp|userAgent/i);
+    }
+  });
+
   it('keeps every key of the cache, encrypts it, and has it in cluster mode with one shard', () => {
     expect(one(stack, 'AWS::ElastiCache::ParameterGroup').Properties).toEqual({
       'cluster-enabled': 'yes',
@@ -216,6 +236,12 @@ describe('the settings', () => {
       EngineVersion: '9.0',
       Durability: 'sync',
     });
+  });
+
+  it('begin the cache with a snapshot where one is named', () => {
+    const restored = synthesize({ restoreFrom: 'orders-before-change' });
+    expect(one(restored, 'AWS::ElastiCache::ReplicationGroup').SnapshotName).toBe('orders-before-change');
+    expect(one(standard, 'AWS::ElastiCache::ReplicationGroup')).not.toHaveProperty('SnapshotName');
   });
 
   it('name nothing that two queues of one account would share', () => {

@@ -60,5 +60,5 @@ function logGroupOf(resources: Record<string, Resource>, resource: Resource): st
 }
 
 /** All resources of a type, by logical id. */
-export const ofType = ({ resources }: Synthesized, type: string): [string, Resource][] =>
+export const ofType = ({ resources }: Pick<Synthesized, 'resources'>, type: string): [string, Resource][] =>
   Object.entries(resources).filter(([, resource]) => resource.Type === type);

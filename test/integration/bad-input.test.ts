@@ -7,7 +7,8 @@ import { PAYLOAD_MAX_BYTES, REQUEST_MAX_BYTES } from '../../functions/lib/domain
 import type { ProblemCode } from '../../functions/lib/domain/problems.ts';
 import { jobs as jobTypes } from '../../functions/process/jobs/index.ts';
 import { refusal, SECRET } from '../support/problems.ts';
-import { type Answer, type Stack, startStack } from '../support/stack.ts';
+import { type Answer, request } from '../support/request.ts';
+import { type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
 
@@ -31,14 +32,12 @@ interface Sent {
 }
 
 /** Sends just what is given, where `stack.call` would make good JSON of it. */
-async function send({ method, path, body, headers }: Sent): Promise<Answer> {
-  const response = await fetch(stack.apiUrl + path, {
+const send = ({ method, path, body, headers }: Sent): Promise<Answer> =>
+  request(stack.apiUrl, path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body }),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
-}
 
 const post = (body: Sent['body'], headers?: Record<string, string>): Promise<Answer> =>
   send({ method: 'POST', path: '/v1/jobs', ...(body !== undefined && { body }), ...(headers && { headers }) });

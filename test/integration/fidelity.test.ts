@@ -6,6 +6,7 @@ import { PAYLOAD_MAX_BYTES } from '../../functions/lib/domain/payload.ts';
 import { jsonTexts } from '../support/json.ts';
 import { SECRET } from '../support/problems.ts';
 import { type Recorded, type Recorder, startRecorder } from '../support/recorder.ts';
+import { request } from '../support/request.ts';
 import { type Job, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -44,14 +45,13 @@ const callsTo = (path: string) => recorder.calls.filter((call) => call.path === 
 async function enqueueTexts(tenant: string, path: string, texts: readonly string[]): Promise<string[]> {
   const url = JSON.stringify(at(path));
   const jobs = texts.map((text) => `{"type":"webhook","payload":{"url":${url},"body":${text}}}`);
-  const response = await fetch(`${stack.apiUrl}/v1/jobs`, {
+  const { status, body } = await request<{ jobs: { id: string }[] }>(stack.apiUrl, '/v1/jobs', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: `{"tenant":${JSON.stringify(tenant)},"jobs":[${jobs.join()}]}`,
   });
-  const answer = await response.text();
-  if (response.status !== 202) throw new Error(`not admitted: ${answer}`);
-  return JSON.parse(answer).jobs.map(({ id }: { id: string }) => id);
+  if (status !== 202) throw new Error(`not admitted: ${JSON.stringify(body)}`);
+  return body.jobs.map(({ id }) => id);
 }
 
 // Throws at bytes that are no UTF-8, where others would put a sign for them.

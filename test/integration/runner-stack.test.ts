@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Local, startLocal } from '../../infra/local/local.ts';
 import { clientOptions, startRedis } from '../../infra/local/redis-server.ts';
+import { request } from '../support/request.ts';
 
 let local: Local;
 const problems: string[] = [];
@@ -15,15 +16,14 @@ afterAll(async () => {
 });
 
 const post = async ({ apiUrl }: Local, tenant: string) =>
-  await fetch(`${apiUrl}/v1/jobs`, {
+  await request(apiUrl, '/v1/jobs', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ tenant, jobs: [{ type: 'echo', payload: null }] }),
   });
 
 async function queueView({ apiUrl }: Local): Promise<unknown> {
-  const queue: unknown = await (await fetch(`${apiUrl}/v1/queue`)).json();
-  return queue;
+  return (await request(apiUrl, '/v1/queue')).body;
 }
 
 test('takes a job over HTTP and runs it in the function that processes jobs', async () => {

@@ -44,6 +44,16 @@ describe.each(releases)('release %s and today on one queue', async (version) => 
       return { first, second, queue: pair.queue };
     };
 
+    it('a job that came with a trace has the payload that was sent, whoever runs it', async () => {
+      const { first, second } = await start();
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+      await put(first, 'acme', 1, { payload: '{"a":[" "]}', traceparent });
+      const [lease] = await claimSome(second, 1);
+      if (!lease) throw new Error('there is a visit');
+      const [job] = (await openLease(second, lease)).jobs;
+      expect(JSON.parse(job?.payload ?? '')).toEqual({ a: [' '] });
+    });
+
     it('a job enqueued by the first is run and settled by the second', async () => {
       const { first, second, queue } = await start();
       await put(first, 'acme', 1, { type: 'invoice', payload: '{"a":[],"n":1.50}', maxAttempts: 2 });

@@ -60,8 +60,8 @@ return 1`;
 const source = ['#!lua', ...forVisits, AGE].join('\n');
 
 /**
- * Lets so much time pass for a queue: every time that Redis holds of it is moved into the past, in one step. What was due
- * in `ms` is due now, without a wait; what the real clock then adds comes on top.
+ * Lets so much time pass for a queue: every time that Redis holds of it, but for the watcher's last reading, is
+ * moved into the past, in one step. What was due in `ms` is due now, without a wait; what the real clock then adds comes on top.
  */
 export async function advance(redis: RedisConnection, queue: string, ms: number, shard = 0): Promise<void> {
   await redis.call('eval', source, 1, queueKeys(queue, shard).prefix, ms);

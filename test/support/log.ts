@@ -1,4 +1,4 @@
-import type { Log } from '../../functions/lib/telemetry/logger.ts';
+import type { FunctionLog, Log } from '../../functions/lib/telemetry/logger.ts';
 
 export interface Line {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -7,12 +7,25 @@ export interface Line {
 }
 
 /** A logger that keeps what it is given. */
-export function keptLog(): { readonly log: Log; readonly lines: Line[] } {
+export function keptLog(): { readonly log: FunctionLog; readonly lines: Line[] } {
   const lines: Line[] = [];
+  let added: object = {};
   const keep =
     (level: Line['level']): Log['info'] =>
     (message, ...fields) => {
-      lines.push({ level, message, fields: Object(fields[0]) });
+      lines.push({ level, message, fields: Object.assign({}, added, ...fields) });
     };
-  return { log: { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') }, lines };
+  const log: FunctionLog = {
+    debug: keep('debug'),
+    info: keep('info'),
+    warn: keep('warn'),
+    error: keep('error'),
+    appendKeys: (keys) => {
+      added = { ...added, ...keys };
+    },
+    resetKeys: () => {
+      added = {};
+    },
+  };
+  return { log, lines };
 }

@@ -8,13 +8,9 @@ import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { type QueueKeys, queueKeys } from '../../functions/lib/queue/keys.ts';
 import { clientOptions } from '../../infra/local/redis-server.ts';
 import { type Local, type LocalOptions, startLocal } from '../../infra/local/local.ts';
+import { type Answer, request } from './request.ts';
 
-export interface Answer<Body = unknown> {
-  status: number;
-  headers: Headers;
-  /** Parsed, where the answer says that it is JSON; else the text. */
-  body: Body;
-}
+export type { Answer } from './request.ts';
 
 export interface Job {
   type: string;
@@ -94,21 +90,17 @@ export async function startStack(settings: Record<string, string> = {}, options:
     expect(refused, 'calls that the policies of the template refuse').toEqual([]);
   });
 
-  async function call<Body>(
+  const call = <Body>(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer<Body>> {
-    const response = await fetch(`${local.apiUrl}${path}`, {
+  ): Promise<Answer<Body>> =>
+    request(local.apiUrl, path, {
       method,
       headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-  }
 
   async function expectCall<Body>(status: number, method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await call<Body>(method, path, body);

@@ -2,7 +2,7 @@ import { type Fault, SettingsError } from './faults.ts';
 import { isDerived, isTree, Reader, type Tree } from './reader.ts';
 import { relationFaults } from './relations.ts';
 import { type Group, isEntry } from './setting.ts';
-import { type Settings, table } from './table.ts';
+import { type Settings, table } from './stack-table.ts';
 
 /** The context key that holds the settings, and with a dot the prefix of the keys that override one of them. */
 const CONTEXT_KEY = 'rota';

@@ -45,7 +45,8 @@ export class Reader {
       return isDerived(fallback) ? fallback.from(this.known) : fallback;
     if (given === undefined) return this.missing(path, entry.expected);
     const read = entry.schema.safeParse(typeof given === 'string' ? entry.fromText(given) : given);
-    if (!read.success) this.faults.push({ path, given, expected: entry.expected });
+    if (!read.success)
+      this.faults.push({ path, given: entry.secret === true ? '(not shown)' : given, expected: entry.expected });
     return read.data;
   }
 

@@ -114,6 +114,12 @@ const relations: readonly Relation[] = [
     (s) => s.auth.jwt.scopes.operate.length > 0,
     'at least one scope',
   ),
+  {
+    over: ['trustedAccounts.operate', 'auth.api'],
+    holds: (s) => s.trustedAccounts.operate.length === 0 || s.auth.api === 'iam',
+    given: (s) => s.trustedAccounts.operate,
+    expected: () => 'an empty list, since auth.api is jwt: a scope of the token says who operates',
+  },
   durable(
     'engine',
     (s) => s.engine,

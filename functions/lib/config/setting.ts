@@ -19,6 +19,8 @@ export interface Setting<T> {
   readonly unit: string;
   /** What a value must be, in words that can follow "expected". */
   readonly expected: string;
+  /** Whether the value must not be shown, not even in a message about what is wrong with it. */
+  readonly secret?: boolean;
   /** Absent: there is no sensible default, a value must be given. */
   readonly default?: T | Derived<T>;
   readonly schema: z.ZodMiniType<T>;
@@ -65,6 +67,7 @@ export type GivenValues<G> =
 interface About<T> {
   sentence: string;
   unit?: string;
+  secret?: boolean;
   default?: T | Derived<T>;
 }
 

@@ -1,15 +1,4 @@
-import {
-  decimal,
-  flag,
-  type GivenValues,
-  list,
-  named,
-  oneOf,
-  oneOfNumbers,
-  text,
-  type Values,
-  whole,
-} from './setting.ts';
+import { decimal, flag, list, named, oneOf, text, type Values, whole } from './setting.ts';
 
 /** What a plan, or a tenant's own record, may say about a tenant. */
 const limits = {
@@ -144,6 +133,15 @@ export const functionTable = {
       sentence: 'Hosts that jobs of type `webhook` may call; a host without a port allows every port.',
       default: [],
     }),
+    signingSecret: text(
+      /^([\w/+=.@-]{1,512}|arn:[\w-]+:secretsmanager:[\w/+=.@:-]{1,600})?$/,
+      'the name or ARN of a secret',
+      {
+        sentence:
+          'Secret in Secrets Manager with the keys that webhooks are signed with, `whsec_` and base64 each, commas between; empty when they are not signed.',
+        default: '',
+      },
+    ),
   },
   auth: {
     api: oneOf(['iam', 'jwt'], {
@@ -182,87 +180,9 @@ export const functionTable = {
   },
 };
 
-/** Settings that are used up when the template is made. */
-const stackTable = {
-  engine: oneOf(['redis', 'valkey'], {
-    sentence: 'Engine of the cache. Another one makes a new and empty cache.',
-    default: 'redis',
-  }),
-  nodeType: text(/^cache\.[a-z0-9]+\.[a-z0-9]+$/, 'a cache node type such as cache.m7g.large', {
-    sentence: 'Node type of the cache.',
-    default: 'cache.t4g.small',
-  }),
-  replicas: whole(0, 5, {
-    sentence:
-      'Replicas of the cache, in other zones; with none, a failed node loses the queue. Another number makes a new and empty cache.',
-    unit: 'nodes',
-    default: 1,
-  }),
-  durability: oneOf(['none', 'async', 'sync'], {
-    sentence: "The cache's own write log: sync loses no acknowledged write, async up to 10 s of them.",
-    default: 'none',
-  }),
-  reserveConcurrency: flag({
-    sentence:
-      "Reserves concurrency for processing, a little above `capacity`; off where the account's quota is too small.",
-    default: true,
-  }),
-  egress: oneOf(['none', 'ipv6', 'nat'], {
-    sentence: 'Way out of the network for jobs that call others.',
-    default: 'none',
-  }),
-  endpoint: oneOf(['create', 'existing', 'none'], {
-    sentence:
-      "Private endpoint for invoking functions: a new one, the given network's own (with private DNS), or none where there is egress.",
-    default: 'create',
-  }),
-  throttle: {
-    // A request may bring 500 jobs and takes about 20 ms of a function: this is what 20 environments answer, and a
-    // fiftieth of the account's default concurrency of 1,000, of which other functions live as well.
-    ratePerSecond: whole(1, 100_000, {
-      sentence: 'Requests that the API takes, all callers together; beyond it they get 429.',
-      unit: 'requests a second',
-      default: 1_000,
-    }),
-    burst: whole(1, 100_000, {
-      sentence: 'Requests above that rate that the API takes at once.',
-      unit: 'requests',
-      default: 2_000,
-    }),
-  },
-  dashboard: flag({ sentence: 'Makes the CloudWatch dashboard of the queue.', default: true }),
-  alarmEmail: text(/^([^\s@]+@[^\s@]+\.[^\s@]+)?$/, 'an e-mail address, or nothing', {
-    sentence:
-      'Address that alarms are sent to, once its owner has confirmed it; empty when the topic has other subscribers.',
-    default: '',
-  }),
-  runbookUrl: text(/^\S+$/, 'a URL or path without white space', {
-    sentence: 'Where the runbook is found that the texts of the alarms point into.',
-    default: 'infra/docs/runbook.md',
-  }),
-  logRetentionDays: oneOfNumbers([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731], {
-    sentence: 'How long logs are kept.',
-    unit: 'days',
-    default: 30,
-  }),
-  memory: {
-    enqueue: whole(128, 10_240, { sentence: 'Memory of `enqueue`.', unit: 'MB', default: 512 }),
-    // Up as long as there is work: infra/docs/sizing.md has what half of this, and twice, would do.
-    dispatch: whole(128, 10_240, { sentence: 'Memory of `dispatch`.', unit: 'MB', default: 512 }),
-    process: whole(128, 10_240, { sentence: 'Memory of `process`.', unit: 'MB', default: 512 }),
-    monitor: whole(128, 10_240, { sentence: 'Memory of `monitor`.', unit: 'MB', default: 512 }),
-    tenants: whole(128, 10_240, { sentence: 'Memory of `tenants`.', unit: 'MB', default: 512 }),
-  },
-};
-
-/** Every setting of a queue: the one place that knows its path, meaning, unit, range and default. */
-export const table = { ...functionTable, ...stackTable };
-
 export type FunctionSettings = Values<typeof functionTable>;
-export type Settings = Values<typeof table>;
 
-/** What a user states of the settings: those that differ from the defaults. */
-export type GivenSettings = GivenValues<typeof table>;
+export type { GivenSettings, Settings } from './stack-table.ts';
 
 /** What only the stack can know: where the cache is. Never set by the user. */
 export const wiringTable = {
@@ -291,5 +211,13 @@ export const linkTable = {
   }),
   processFunction: text(/^[^\s]+$/, 'the name of a function', { sentence: 'Function that a visit is given to.' }),
   // Not imported by the function that checks them: the handlers, with all that they import, would come along.
+  webhookKeys: list(
+    /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/,
+    'whsec_ and 24 to 64 bytes in base64, commas between several',
+    {
+      sentence: 'Keys that webhooks are signed with.',
+      secret: true,
+    },
+  ),
   jobTypes: list(/^[\w.-]{1,64}$/, 'a list of job types', { sentence: 'Job types that there is a handler for.' }),
 };

@@ -67,6 +67,8 @@ export interface VisitJob {
   readonly type: string;
   /** The payload as JSON text, byte for byte as it was enqueued. */
   readonly payload: string;
+  /** The trace that its enqueue came with, by W3C Trace Context. */
+  readonly traceparent?: string | undefined;
   /** 1 for the first run. */
   readonly attempt: number;
   readonly maxAttempts: number;

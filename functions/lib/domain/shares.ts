@@ -59,8 +59,7 @@ export function sharesOf(
     // A job or two in a reading's first seconds would look like a high rate.
     const had = ((reading.ratePerSecond ?? 0) * reading.rateSpanMs) / Math.max(reading.rateSpanMs, settledMs, 1);
     const waitingMs = reading.oldestReadySinceMs === null ? 0 : queue.nowMs - reading.oldestReadySinceMs;
-    const contends =
-      reading.ready > 0 && reading.held.length === 0 && Math.max(waitingMs, reading.rateSpanMs) >= settledMs;
+    const contends = contendsNow(reading) && Math.max(waitingMs, reading.rateSpanMs) >= settledMs;
     const wish = contends ? had + (reading.ready * 1000) / queue.rateSpanMs : had;
     return { tenant: reading.tenant, weight: reading.weight, had, contends, wish };
   });
@@ -82,13 +81,19 @@ export function sharesOf(
 const SMALL_BACKLOG = 100;
 const STARVED_MS = 900_000;
 
-/** Whether a small backlog has been ready for too long, though nothing of the tenant's own holds it. */
-export function isStarved(reading: TenantReading, nowMs: number): boolean {
-  const { ready, delayed, held, oldestReadySinceMs } = reading;
-  return (
-    ready + delayed < SMALL_BACKLOG &&
-    held.length === 0 &&
-    oldestReadySinceMs !== null &&
-    nowMs - oldestReadySinceMs > STARVED_MS
-  );
+const contendsNow = ({ ready, held }: TenantReading) => ready > 0 && held.length === 0;
+
+/**
+ * The tenants with a small backlog that has been ready for too long, though nothing of their own holds them. Not one that
+ * is served and has nobody beside it: all service is its, more than its weight would give it.
+ *
+ * @param readings of all tenants with waiting jobs
+ */
+export function starvedAmong(readings: readonly TenantReading[], nowMs: number): TenantReading[] {
+  const contenders = readings.filter(contendsNow);
+  return contenders.filter(({ ready, delayed, oldestReadySinceMs, inFlight, ratePerSecond }) => {
+    const isServedAlone = contenders.length === 1 && (inFlight > 0 || ratePerSecond !== null);
+    const isOld = oldestReadySinceMs !== null && nowMs - oldestReadySinceMs > STARVED_MS;
+    return ready + delayed < SMALL_BACKLOG && isOld && !isServedAlone;
+  });
 }

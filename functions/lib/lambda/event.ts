@@ -1,7 +1,7 @@
 import withMiddleware from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import { describeThrown, type Log } from '../telemetry/logger.ts';
+import { describeThrown, type FunctionLog, logRequest } from '../telemetry/logger.ts';
 import { faultsOf } from './faults.ts';
 
 /** An event that the function cannot make sense of. Sending it again would not help. */
@@ -12,7 +12,7 @@ class EventError extends Error {
 }
 
 interface EventOptions<Event extends z.ZodMiniType> {
-  readonly log: Log;
+  readonly log: FunctionLog;
   readonly schema: Event;
 }
 
@@ -22,6 +22,7 @@ export function eventHandler<Event extends z.ZodMiniType>(
   handle: (event: z.output<Event>, context: Context) => Promise<void>,
 ) {
   async function handleEvent(event: unknown, context: Context): Promise<void> {
+    logRequest(log, context.awsRequestId);
     const read = schema.safeParse(event);
     if (!read.success) {
       const faults = faultsOf('body', event, read.error.issues).map(({ path, detail }) => `${path}: ${detail}`);

@@ -4,7 +4,7 @@ import type { Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { type Route, routeKey } from './route.ts';
 import { problems, RequestProblem } from '../domain/problems.ts';
-import { describeThrown, type Log } from '../telemetry/logger.ts';
+import { describeThrown, type FunctionLog, logRequest } from '../telemetry/logger.ts';
 import { type Answer, problemOf, toDirect, toHttp } from './answer.ts';
 import { faultsOf } from './faults.ts';
 import { type Call, type HttpEvent, readRequest, rejectFaults } from './request.ts';
@@ -44,7 +44,7 @@ export const onDirect = <B extends z.ZodMiniType>(
 ): Direct => ({ schema, respond: respond as Direct['respond'] });
 
 interface HttpOptions {
-  readonly log: Log;
+  readonly log: FunctionLog;
   readonly calls: readonly Bound[];
   readonly direct?: Direct;
 }
@@ -61,12 +61,13 @@ const requestIdOf = (event: unknown, context: Context): string =>
   isHttpEvent(event) ? event.requestContext.requestId : context.awsRequestId;
 
 /** Turns whatever was thrown into a problem, and logs what the caller is not told. */
-const problemsForErrors = (log: Log): MiddlewareObj<unknown, unknown, unknown> => {
+const problemsForErrors = (log: FunctionLog): MiddlewareObj<unknown, unknown, unknown> => {
   const answerWithProblem = ({ error, event, context }: Request<unknown, unknown, unknown>): unknown => {
     const requestId = requestIdOf(event, context);
     const given = problemOf(error);
-    if (given.status >= 500)
-      log.error('request failed', { requestId, problem: given.problem, reason: describeThrown(error) });
+    const { status, problem } = given;
+    if (status >= 500) log.error('request failed', { status, problem, reason: describeThrown(error) });
+    else log.info('request refused', { status, problem });
     return isHttpEvent(event) ? toHttp(given, requestId) : toDirect(given, requestId);
   };
   return { onError: answerWithProblem };
@@ -96,9 +97,9 @@ export function httpHandler({ log, calls, direct }: HttpOptions) {
   async function respond(event: unknown, context: Context): Promise<unknown> {
     const startedMs = performance.now();
     const requestId = requestIdOf(event, context);
+    logRequest(log, requestId);
     const given = isHttpEvent(event) ? await respondToHttp(event) : await respondToInvoke(event, requestId);
     log.info('request', {
-      requestId,
       route: isHttpEvent(event) ? event.routeKey : 'invoke',
       status: given.status,
       ...(given.problem !== undefined && { problem: problems[given.problem].title }),

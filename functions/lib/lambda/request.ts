@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { Route } from './route.ts';
 import { REQUEST_MAX_BYTES } from '../domain/payload.ts';
 import { type Fault, RequestProblem } from '../domain/problems.ts';
+import { type Caller, callerOf } from './caller.ts';
 import { FAULTS_MAX, faultsOf } from './faults.ts';
 
 export type HttpEvent = APIGatewayProxyEventV2 | APIGatewayProxyEventV2WithJWTAuthorizer;
@@ -20,6 +21,7 @@ export interface Call<Params = unknown, Query = unknown, Headers = unknown, Body
   readonly source: string | undefined;
   /** How the caller is known: by the claims of a token, or as someone whom AWS let through. */
   readonly claims: Claims | undefined;
+  readonly caller: Caller;
   readonly direct: boolean;
   readonly requestId: string;
 }
@@ -109,6 +111,7 @@ export function readRequest(route: Route, event: HttpEvent): Call {
     body: route.body === undefined ? undefined : check('body', route.body, json?.value),
     source: json?.source,
     claims: claimsOf(event),
+    caller: callerOf(event),
     direct: false,
     requestId: event.requestContext.requestId,
   };

@@ -27,6 +27,8 @@ export interface NewJob {
   readonly maxAttempts: number;
   /** 0 = the queue's default. */
   readonly timeoutSeconds: number;
+  /** The trace it belongs to, as `parseTraceparent` gives it. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface EnqueueRequest {

@@ -1,4 +1,5 @@
 import type { VisitJob } from '../domain/outcomes.ts';
+import { bodyText, readBody, TRACE_BYTES } from './job-body.ts';
 import type { NewJob } from './queue-client.ts';
 
 const HEADER_BYTES = 44;
@@ -6,7 +7,7 @@ const BUILT_IN_ROUTE = 0;
 
 /** A new job as `enqueue` takes it: delay, then route, cost, most attempts, timeout and body (lua/README.md). */
 export function packNewJob(job: NewJob): Buffer {
-  const body = Buffer.from(`${job.type}\n${job.payload}`, 'utf8');
+  const body = Buffer.from(bodyText(job), 'utf8');
   const packed = Buffer.allocUnsafe(18 + body.length);
   packed.writeUIntBE(job.delayMs, 0, 6);
   packed.writeUInt8(BUILT_IN_ROUTE, 6);
@@ -16,6 +17,10 @@ export function packNewJob(job: NewJob): Buffer {
   body.copy(packed, 18);
   return packed;
 }
+
+/** What makes two packed jobs the same one: a repeated request is another span, and asks for the same jobs. */
+export const withoutTrace = (packed: Buffer, { traceparent }: NewJob): Buffer =>
+  traceparent === undefined ? packed : packed.subarray(0, -TRACE_BYTES);
 
 /** The id that the outside sees: shard, then the record's 12 bytes in hex. */
 export function jobId(shard: number, id: Buffer): string {
@@ -34,13 +39,10 @@ export function batchIds(shard: number, enqueueId: Buffer, jobs: number): string
 
 /** A record of an opened visit as the process function works with it. */
 export function readJob(shard: number, index: number, record: Buffer): VisitJob {
-  const body = record.toString('utf8', HEADER_BYTES);
-  const cut = body.indexOf('\n');
   return {
     index,
     id: jobId(shard, record.subarray(20, 32)),
-    type: body.slice(0, cut),
-    payload: body.slice(cut + 1),
+    ...readBody(record.toString('utf8', HEADER_BYTES)),
     attempt: record.readUInt8(1) + 1,
     maxAttempts: record.readUInt8(41),
     timeoutSeconds: record.readUInt16BE(42),

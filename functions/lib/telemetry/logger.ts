@@ -1,10 +1,34 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 
+/** Fields of log lines. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
 /** What the parts need of a logger. Payloads are never handed to it. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
+/** The log of a function, whose lines all name the request that they are about. */
+export type FunctionLog = Log & Pick<Logger, 'appendKeys' | 'resetKeys'>;
+
 /** The logger of a function, one JSON object a line. */
-export const createLogger = (functionName: string): Logger => new Logger({ serviceName: `rota-${functionName}` });
+export const createLogger = (functionName: string): FunctionLog => new Logger({ serviceName: `rota-${functionName}` });
+
+/** Names the request in every line from here on. An environment works on one at a time. */
+export function logRequest(log: FunctionLog, requestId: string): void {
+  log.resetKeys();
+  log.appendKeys({ requestId });
+}
+
+/** A log that has these fields in every line. The library's own way, a child logger, takes 0.16 ms to make: too much for a job. */
+export function logWith(log: Log, fields: LogFields): Log {
+  const add =
+    (level: keyof Log): Log['info'] =>
+    (message, ...more) => {
+      // Declared as either attributes or an error; read one after the other, whatever they are.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      log[level](message, ...([fields, ...more] as LogFields[]));
+    };
+  return { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') };
+}
 
 const MOST_CHARACTERS = 1_000;
 

@@ -41,7 +41,7 @@ export function startHeartbeat(visit: Visit, openedMs: number, options: Heartbea
       leaseEndsMs = askedMs + leaseMs;
       if (outcome.yield) onYield();
     } catch (error) {
-      log.warn('lease not renewed', { leaseId: visit.leaseId, reason: describeThrown(error) });
+      log.warn('lease not renewed', { reason: describeThrown(error) });
       if (stopped) return;
       if (performance.now() >= leaseEndsMs) return onLost();
       nextMs = Math.min(AGAIN_MS, everyMs);

@@ -1,7 +1,7 @@
 import type { JobResult, VisitJob } from '../../lib/domain/outcomes.ts';
 import { type Backoff, retryDelayMs } from '../../lib/domain/retry.ts';
 import { isA } from '../../lib/domain/thrown.ts';
-import { describeThrown, type Log } from '../../lib/telemetry/logger.ts';
+import { describeThrown, type Log, logWith } from '../../lib/telemetry/logger.ts';
 import type { JobModule } from '../jobs/index.ts';
 import { PermanentFailure } from '../jobs/job.ts';
 
@@ -53,9 +53,17 @@ async function perform(
   // Cut while its type was being loaded: then it does not begin.
   signal.throwIfAborted();
   const payload = parsePayload(job.payload);
-  const { id, type, attempt } = job;
+  const { id, type, attempt, traceparent } = job;
   const remainingMs = () => Math.max(0, endsMs - performance.now());
-  await jobType.run({ id, tenant, type, payload, attempt }, { signal, remainingMs, logger: options.log });
+  const context = {
+    signal,
+    remainingMs,
+    // Made when a handler asks for it: most do not.
+    get logger() {
+      return logWith(options.log, { jobId: id });
+    },
+  };
+  await jobType.run({ id, tenant, type, payload, attempt, traceparent }, context);
 }
 
 /** Starts a job of a tenant. It has failed when its time is up, even if its handler does not heed the signal. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lease, Visit } from '../../lib/domain/outcomes.ts';
 import { metricFields } from '../../lib/telemetry/emf.ts';
-import type { Log } from '../../lib/telemetry/logger.ts';
+import { type Log, logWith } from '../../lib/telemetry/logger.ts';
 import { eventMetrics, QUEUE_DIMENSION } from '../../lib/telemetry/metric-names.ts';
 import { tenantLabel } from '../../lib/telemetry/tenant-label.ts';
 import { persist } from './persist.ts';
@@ -15,7 +15,8 @@ const OPEN_MS = 15_000;
  * A lease that is open already or gone is a delivery too many or too late, and is dropped.
  */
 export async function runLease(lease: Lease, options: VisitOptions): Promise<void> {
-  const { queue, log } = options;
+  const { queue } = options;
+  const log = logWith(options.log, { leaseId: lease.leaseId });
   // Drawn here and not the id of the request, which is the same when Lambda delivers an event twice.
   const nonce = randomUUID();
   const openUntilMs = performance.now() + OPEN_MS;
@@ -29,14 +30,15 @@ export async function runLease(lease: Lease, options: VisitOptions): Promise<voi
     log,
   );
   if (opened.outcome !== 'opened') {
-    log.info('lease not opened', { leaseId: lease.leaseId, because: opened.outcome });
+    log.info('lease not opened', { because: opened.outcome });
     return;
   }
   let visit: typeof opened.visit | undefined = opened.visit;
   for (let first = true; visit !== undefined; first = false) {
     const startedMs = performance.now();
-    const end = await runVisit(visit, openedMs, first, options);
-    tellVisit(log, options.metricsName, visit, end, performance.now() - startedMs);
+    const visitLog = logWith(log, { tenant: tenantLabel(visit.tenant), visit: visit.visit });
+    const end = await runVisit(visit, openedMs, first, { ...options, log: visitLog });
+    tellVisit(visitLog, options.metricsName, visit, end, performance.now() - startedMs);
     openedMs = end.next?.askedMs ?? openedMs;
     visit = end.next?.visit;
   }
@@ -47,9 +49,6 @@ function tellVisit(log: Log, metricsName: string, visit: Visit, end: VisitEnd, m
   const waits = end.waitsMs.map((waitMs) => Math.round(waitMs) / 1000);
   log.info('visit', {
     event: 'visit',
-    tenant: tenantLabel(visit.tenant),
-    leaseId: visit.leaseId,
-    visit: visit.visit,
     jobs: visit.jobs.length,
     lanes: visit.lanes,
     ms: Math.round(ms),

@@ -1,5 +1,7 @@
 import type { JobType } from './job.ts';
 
+export { defineJob, type Job, type JobHandler, type JobType, PermanentFailure } from './job.ts';
+
 /** A module whose default export is what `defineJob` gives. */
 export type JobModule = () => Promise<{ readonly default: JobType }>;
 

@@ -11,6 +11,8 @@ export interface Job<Payload = unknown> {
   readonly payload: Payload;
   /** 1 for the first run. A job may run more than once: make its effect the same each time. */
   readonly attempt: number;
+  /** The trace that its enqueue came with (W3C Trace Context), to go on with. */
+  readonly traceparent?: string | undefined;
 }
 
 interface JobContext {
@@ -18,6 +20,7 @@ interface JobContext {
   readonly signal: AbortSignal;
   /** Milliseconds until the job's time is up. */
   readonly remainingMs: () => number;
+  /** Its lines name request, lease, tenant and job. */
   readonly logger: Log;
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { payloadText } from '../../lib/domain/payload.ts';
 import { type Job, PermanentFailure } from './job.ts';
+import { signatureHeaders } from './webhook-signature.ts';
 
 const REDIRECTS_MAX = 5;
 
@@ -31,6 +32,8 @@ type WebhookPayload = z.output<typeof webhookPayload>;
 interface WebhookOptions {
   /** `host` for every port, or `host:port`. */
   readonly allowedHosts: readonly string[];
+  /** To sign with; none, and nothing is signed. */
+  readonly keys: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -49,19 +52,34 @@ function allowedUrl(text: string, base: URL | undefined, allowedHosts: readonly 
   return url;
 }
 
-function requestOf({ id, tenant, attempt, payload }: Job<WebhookPayload>): RequestInit {
+/** The body as bytes; none when the job has none. @throws PermanentFailure */
+function bodyOf(body: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (body === undefined) return undefined;
+  const read = payloadText(body);
+  if ('fault' in read) throw new PermanentFailure(`The body cannot be sent, expected ${read.fault}.`);
+  return Buffer.from(read.text, 'utf8');
+}
+
+function requestOf(
+  { id, tenant, attempt, traceparent, payload }: Job<WebhookPayload>,
+  keys: readonly string[],
+): RequestInit {
   const headers = new Headers(payload.headers);
   const request: RequestInit = { method: payload.method ?? 'POST', headers, redirect: 'manual' };
-  if (payload.body !== undefined) {
-    const body = payloadText(payload.body);
-    if ('fault' in body) throw new PermanentFailure(`The body cannot be sent, expected ${body.fault}.`);
-    request.body = Buffer.from(body.text, 'utf8');
+  const body = bodyOf(payload.body);
+  if (body !== undefined) {
+    request.body = body;
     if (!headers.has('content-type')) headers.set('content-type', 'application/json');
   }
   // After the caller's own, which cannot pose as these.
   headers.set('rota-job-id', id);
   headers.set('rota-tenant', encodeURIComponent(tenant));
   headers.set('rota-attempt', String(attempt));
+  if (keys.length > 0) {
+    const signed = signatureHeaders(id, Math.floor(Date.now() / 1000), body ?? new Uint8Array(), keys);
+    for (const [name, value] of Object.entries(signed)) headers.set(name, value);
+  }
+  if (traceparent !== undefined && !headers.has('traceparent')) headers.set('traceparent', traceparent);
   return request;
 }
 
@@ -76,8 +94,11 @@ const redirectOf = ({ status, headers }: Response, method: string | undefined): 
  *
  * @throws PermanentFailure when a host is not allowed, Error when the answer is not 2xx.
  */
-export async function callWebhook(job: Job<WebhookPayload>, { allowedHosts, signal }: WebhookOptions): Promise<void> {
-  const request = requestOf(job);
+export async function callWebhook(
+  job: Job<WebhookPayload>,
+  { allowedHosts, keys, signal }: WebhookOptions,
+): Promise<void> {
+  const request = requestOf(job, keys);
   let url = allowedUrl(job.payload.url, undefined, allowedHosts);
   for (let hops = 0; hops <= REDIRECTS_MAX; hops++) {
     const response = await fetch(url, { ...request, signal });

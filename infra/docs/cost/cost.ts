@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Bill, breakEven, handlerTime, rotaBill, sqsBill, total, type Workload } from './model.ts';
-import { nodes } from './prices.ts';
+import { nodes, priceList } from './prices.ts';
 
 const PAGE = join(import.meta.dirname, '../cost.md');
 
@@ -124,6 +124,7 @@ function main(): void {
     .option('--write', 'make the tables of infra/docs/cost.md anew, with its own workloads');
   const { write, ...load } = program.parse().opts<Workload & { write?: true }>();
   if (write) return writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8')));
+  console.log(`List prices of ${priceList.region}, ${priceList.asOf}\n`);
   console.log(`Rota\n${billTable([`${count(load.jobs)} jobs`], [rotaBill(load)])}\n`);
   console.log(`SQS fair queue and Lambda\n${billTable([`${count(load.jobs)} jobs`], [sqsBill(load)])}\n`);
   const jobs = breakEven(load);

@@ -27,7 +27,7 @@ export const prices = {
   sqsFair: { item: 'SQS request with a message group (fair queue), on top', unit: 'million', usd: 0.1 },
 } as const satisfies Record<string, Price>;
 
-export interface NodePrice {
+interface NodePrice {
   /** Memory that the engine may use, in GiB, before a quarter is set aside. */
   readonly gib: number;
   readonly usdPerHour: { readonly redis: number; readonly valkey: number };

@@ -1,7 +1,8 @@
+import { isTenantId, tenantSegment } from '../../../functions/lib/domain/ids.ts';
 import { NAMESPACE, OTHER, TENANT_DIMENSION, tenantMetrics } from '../../../functions/lib/telemetry/metric-names.ts';
 import type { LambdaService } from '../lambda-service.ts';
 import type { MetricStore } from '../metrics/store.ts';
-import { isObject, textOf } from '../template.ts';
+import { isObject, type JsonObject, textOf } from '../template.ts';
 import { tenantOf } from './labels.ts';
 import type { TenantRow, TenantsView } from './view.ts';
 
@@ -13,6 +14,10 @@ const KEPT_MS = 4_000;
 
 const MOST_ROWS = 20;
 const MOST_REMEMBERED = 1_000;
+/** Strangers that one look asks about. */
+const MOST_MET = 3;
+
+const LIST_QUERY = { sort: 'depth', limit: String(MOST_ROWS) };
 
 /** A part of the service that is shown as 0.0 % is not worth a row. */
 const LEAST_SHARE = 0.0005;
@@ -56,6 +61,7 @@ export class Tenants {
     const known = typeof answer === 'string' ? new Map<string, Known>() : answer;
     const told = this.#told(nowMs);
     const tenants = new Set([...known.keys(), ...[...told.keys()].filter((tenant) => tenant !== null)]);
+    await this.#meet([...tenants]);
     const rows = [...tenants].map((tenant): TenantRow => {
       const { realised, entitled, ...counts } = told.get(tenant) ?? NOTHING_TOLD;
       const rest = { ...UNKNOWN, ...this.#subscriptions.get(tenant), ...counts };
@@ -89,19 +95,49 @@ export class Tenants {
   }
 
   async #list(): Promise<Map<string, Known> | string> {
-    const answer = await this.#lambda.invoke(this.#functionName, JSON.stringify(listEvent()));
-    if (!answer) return 'The function that lists tenants is busy.';
-    if (answer.result.functionError) return 'The function that lists tenants failed; its log says why.';
-    const response: unknown = JSON.parse(answer.result.payload);
-    const status = isObject(response) ? response.statusCode : undefined;
-    if (!isObject(response) || status !== 200) return `Listing the tenants was answered with ${textOf(status)}.`;
-    const body: unknown = JSON.parse(textOf(response.body));
-    const list: unknown[] = isObject(body) && Array.isArray(body.tenants) ? body.tenants : [];
+    const body = await this.#get('/v1/tenants', '/v1/tenants', { queryStringParameters: LIST_QUERY });
+    if (typeof body === 'string') return body;
+    const list: unknown[] = Array.isArray(body.tenants) ? body.tenants : [];
     const known = new Map(list.filter(isObject).map((tenant) => [textOf(tenant.tenant), knownOf(tenant)]));
     // Bounded by forgetting everybody now and then.
     if (this.#subscriptions.size > MOST_REMEMBERED) this.#subscriptions.clear();
     for (const [tenant, { plan, weight }] of known) this.#subscriptions.set(tenant, { plan, weight });
     return known;
+  }
+
+  /** Asks for plan and weight of some that are not listed, since they have nothing waiting. */
+  async #meet(tenants: readonly string[]): Promise<void> {
+    const strangers = tenants.filter((tenant) => !this.#subscriptions.has(tenant)).slice(0, MOST_MET);
+    for (const tenant of strangers) {
+      if (!isTenantId(tenant)) continue;
+      const segment = tenantSegment(tenant);
+      const pathParameters = { tenant: segment };
+      const body = await this.#get('/v1/tenants/{tenant}', `/v1/tenants/${segment}`, { pathParameters });
+      if (typeof body !== 'string') this.#subscriptions.set(tenant, knownOf(body));
+    }
+  }
+
+  /** A GET of the contract, past the gateway; what is wrong, in a sentence, when it is not answered with 200. */
+  async #get(route: string, path: string, more: Record<string, Record<string, string>>): Promise<JsonObject | string> {
+    const event = {
+      version: '2.0',
+      routeKey: `GET ${route}`,
+      rawPath: path,
+      rawQueryString: new URLSearchParams(more.queryStringParameters ?? {}).toString(),
+      headers: {},
+      ...more,
+      requestContext: { http: { method: 'GET', path }, requestId: 'dashboard', routeKey: `GET ${route}` },
+      isBase64Encoded: false,
+    };
+    const answer = await this.#lambda.invoke(this.#functionName, JSON.stringify(event));
+    if (!answer) return 'The function that knows the tenants is busy.';
+    if (answer.result.functionError) return 'The function that knows the tenants failed; its log says why.';
+    const response: unknown = JSON.parse(answer.result.payload);
+    if (!isObject(response) || response.statusCode !== 200) {
+      return `Asking for the tenants was answered with ${isObject(response) ? textOf(response.statusCode) : 'nothing'}.`;
+    }
+    const body: unknown = JSON.parse(textOf(response.body));
+    return isObject(body) ? body : 'The function that knows the tenants answered with something else.';
   }
 }
 
@@ -113,23 +149,5 @@ function knownOf({ plan, weight, depth, inFlight, oldestAgeSeconds, waiting }: R
     inFlight: Number(inFlight),
     oldestAgeSeconds: typeof oldestAgeSeconds === 'number' ? oldestAgeSeconds : null,
     because: isObject(waiting) ? textOf(waiting.because) : null,
-  };
-}
-
-function listEvent(): object {
-  const queryStringParameters = { sort: 'depth', limit: String(MOST_ROWS) };
-  return {
-    version: '2.0',
-    routeKey: 'GET /v1/tenants',
-    rawPath: '/v1/tenants',
-    rawQueryString: new URLSearchParams(queryStringParameters).toString(),
-    headers: {},
-    queryStringParameters,
-    requestContext: {
-      http: { method: 'GET', path: '/v1/tenants' },
-      requestId: 'dashboard',
-      routeKey: 'GET /v1/tenants',
-    },
-    isBase64Encoded: false,
   };
 }

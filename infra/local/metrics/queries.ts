@@ -12,13 +12,13 @@ interface Common {
   readonly label: string | undefined;
 }
 
-export interface MetricQuery extends Common {
+interface MetricQuery extends Common {
   readonly metric: MetricId;
   readonly statistic: string;
   readonly periodMs: number;
 }
 
-export interface ExpressionQuery extends Common {
+interface ExpressionQuery extends Common {
   readonly expression: string;
   readonly periodMs: number;
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { documentText, documentUrl } from '../../../functions/contract/generate.ts';
 import type { Example, Route } from '../../../functions/lib/lambda/route.ts';
+import { openApi } from '../../../functions/contract/openapi.ts';
 import { routes } from '../../../functions/contract/routes.ts';
 import { problems } from '../../../functions/lib/domain/problems.ts';
 
@@ -14,6 +16,12 @@ describe('the contract', () => {
     expect(readFileSync(documentUrl, 'utf8')).toBe(documentText());
   });
 
+  it('is an OpenAPI document, by the schema of its version', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(openApi(routes, '1.0.0'))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
   it.each(examples)('has an example that keeps to it: %s', (_name, route, example) => {
     const parts = [
       [route.params, example.params],
@@ -22,7 +30,8 @@ describe('the contract', () => {
       [route.body, example.body],
     ] as const;
     for (const [schema, given] of parts) {
-      if (given === undefined) continue;
+      // One that shows a fault has it here.
+      if (given === undefined || example.status === 400) continue;
       if (schema === undefined) throw new Error('the route takes nothing of the kind');
       expect(schema.safeParse(given).error?.issues).toBeUndefined();
     }
@@ -41,8 +50,6 @@ describe('the contract', () => {
   it('names every problem that a call can be answered with', () => {
     const text = documentText();
     for (const code of Object.keys(problems)) {
-      // Only a fault of the stack brings a request to a function that has no such route.
-      if (code === 'not_found') continue;
       expect(text).toContain(`- urn:rota:problem:${code}\n`);
     }
   });

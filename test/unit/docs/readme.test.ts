@@ -13,10 +13,4 @@ describe('README', () => {
   it('names every job type that ships', () => {
     for (const type of Object.keys(jobs)) expect(readme).toContain(`\`${type}`);
   });
-
-  it('links only files that are there', () => {
-    for (const [, path] of readme.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
-      expect(() => readFileSync(path ?? '')).not.toThrow();
-    }
-  });
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TenantReading } from '../../../functions/lib/domain/outcomes.ts';
-import { isStarved, maxMin, sharesOf } from '../../../functions/lib/domain/shares.ts';
+import { maxMin, sharesOf, starvedAmong } from '../../../functions/lib/domain/shares.ts';
 
 const NOW = 10_000_000;
 const MINUTE = 60_000;
@@ -145,11 +145,14 @@ describe('the shares of a queue', () => {
 });
 
 describe('a tenant is starved', () => {
-  const waiting = reading('t', { ready: 5, oldestReadySinceMs: NOW - 901_000 });
+  const waiting = reading('t', { ready: 5, oldestReadySinceMs: NOW - 901_000, ratePerSecond: null, rateSpanMs: 0 });
+  const others = [reading('large', { oldestReadySinceMs: NOW - 9_000_000 })];
+  const starved = (given: Partial<TenantReading>, among = others, nowMs = NOW) =>
+    starvedAmong([{ ...waiting, ...given }, ...among], nowMs).map(({ tenant }) => tenant);
 
   it('when few jobs of it have been ready for more than 15 minutes', () => {
-    expect(isStarved(waiting, NOW)).toBe(true);
-    expect(isStarved(waiting, NOW - 2_000)).toBe(false);
+    expect(starved({})).toEqual(['t']);
+    expect(starved({}, others, NOW - 2_000)).toEqual([]);
   });
 
   it.each<[string, Partial<TenantReading>]>([
@@ -160,6 +163,14 @@ describe('a tenant is starved', () => {
     ['it is backing off', { held: ['backoff'] }],
     ['nothing is ready', { oldestReadySinceMs: null, ready: 0, delayed: 5 }],
   ])('but not when %s', (_why, given) => {
-    expect(isStarved({ ...waiting, ...given }, NOW)).toBe(false);
+    expect(starved(given)).toEqual([]);
+  });
+
+  it('but not while it alone has anything to serve, and is served', () => {
+    const held = [reading('paused', { held: ['paused'] })];
+    expect(starved({ inFlight: 3 }, held)).toEqual([]);
+    expect(starved({ ratePerSecond: 0.1, rateSpanMs: MINUTE }, [])).toEqual([]);
+    expect(starved({}, held)).toEqual(['t']);
+    expect(starved({ inFlight: 3 })).toEqual(['t']);
   });
 });

@@ -63,6 +63,15 @@ describe('labels', () => {
   });
 });
 
+it('no further tenant gets a label where 40 have lost theirs within the hour, but for one of these', () => {
+  const tops = Array.from({ length: 5 }, (_, round) => Array.from({ length: 20 }, (__, i) => `${round}-${i}`));
+  let seating = nobody;
+  for (const [round, top] of tops.entries()) seating = seat(seating, top, 20, round * MINUTE);
+  expect(named(seating)).toEqual(tops[2]?.toSorted());
+  expect(named(seat(seating, ['4-0', '0-7'], 20, 5 * MINUTE))).toContain('0-7');
+  expect(named(seat(seating, ['4-0'], 20, 61 * MINUTE + 2 * MINUTE))).toContain('4-0');
+});
+
 describe('the top', () => {
   const tenants = Array.from({ length: 30 }, (_, i) => ({ tenant: `t${i}`, depth: i, age: i < 5 ? null : 100 - i }));
 

@@ -37,7 +37,7 @@ describe('the jobs of a request', () => {
       maxAttempts: 1,
       timeoutSeconds: 285,
     };
-    expect(newJobs({ jobs: [job, own] }, '', rules)).toEqual([
+    expect(newJobs({ jobs: [job, own] }, { source: '', trace: undefined }, rules)).toEqual([
       { type: 'echo', payload: 'null', delayMs: 0, cost: 1, maxAttempts: 5, timeoutSeconds: 0 },
       { type: 'sleep', payload: '{"ms":1}', delayMs: 1_500, cost: 2.5, maxAttempts: 1, timeoutSeconds: 285 },
     ]);
@@ -45,7 +45,7 @@ describe('the jobs of a request', () => {
 
   it('are refused with every unknown type named, and the known ones listed', () => {
     const jobs = [job, { ...job, type: 'ecoh' }, { ...job, type: '__proto__' }];
-    const problem = problemOf(() => newJobs({ jobs }, '', rules));
+    const problem = problemOf(() => newJobs({ jobs }, { source: '', trace: undefined }, rules));
     expect(problem.code).toBe('unknown_job_type');
     expect(problem.members).toEqual({
       jobTypes: ['echo', 'sleep'],
@@ -59,8 +59,12 @@ describe('the jobs of a request', () => {
   it('may have payloads of 262,144 bytes as UTF-8 and not one more', () => {
     // A turtle has 4 bytes and the quotes two.
     const payload = '🐢'.repeat(65_535);
-    expect(newJobs({ jobs: [{ ...job, payload: `${payload}ab` }] }, '', rules)).toHaveLength(1);
-    const problem = problemOf(() => newJobs({ jobs: [job, { ...job, payload: `${payload}abc` }] }, '', rules));
+    expect(
+      newJobs({ jobs: [{ ...job, payload: `${payload}ab` }] }, { source: '', trace: undefined }, rules),
+    ).toHaveLength(1);
+    const problem = problemOf(() =>
+      newJobs({ jobs: [job, { ...job, payload: `${payload}abc` }] }, { source: '', trace: undefined }, rules),
+    );
     expect(problem.code).toBe('too_large');
     expect(problem.members.errors).toEqual([
       { in: 'body', path: 'jobs[1].payload', detail: 'given 262145 bytes, expected at most 262144' },
@@ -68,7 +72,9 @@ describe('the jobs of a request', () => {
   });
 
   it('are refused with a timeout that the processing function has no time for', () => {
-    const problem = problemOf(() => newJobs({ jobs: [{ ...job, timeoutSeconds: 286 }] }, '', rules));
+    const problem = problemOf(() =>
+      newJobs({ jobs: [{ ...job, timeoutSeconds: 286 }] }, { source: '', trace: undefined }, rules),
+    );
     expect(problem.members.errors).toEqual([
       { in: 'body', path: 'jobs[0].timeoutSeconds', detail: expect.stringMatching(/^given 286, expected at most 285/) },
     ]);
@@ -76,8 +82,10 @@ describe('the jobs of a request', () => {
 
   it('together have the same bound when they come by a direct invoke', () => {
     const large = Array.from({ length: 5 }, () => ({ ...job, payload: 'x'.repeat(220_000) }));
-    expect(problemOf(() => newJobs({ jobs: large }, undefined, rules)).code).toBe('too_large');
-    expect(newJobs({ jobs: large.slice(1) }, undefined, rules)).toHaveLength(4);
+    expect(problemOf(() => newJobs({ jobs: large }, { source: undefined, trace: undefined }, rules)).code).toBe(
+      'too_large',
+    );
+    expect(newJobs({ jobs: large.slice(1) }, { source: undefined, trace: undefined }, rules)).toHaveLength(4);
   });
 });
 

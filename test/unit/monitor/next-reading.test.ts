@@ -84,6 +84,21 @@ describe('a reading', () => {
     });
   });
 
+  it('does not count again what a visit gave back', () => {
+    const [first, second] = [lookAt(300, 500), lookAt(290, 490)];
+    const given = nextReading(second, nextReading(first, undefined));
+    expect(given).toMatchObject({ tenants: [{ served: 0, servedSince: 0 }], other: { servedSince: 0 } });
+    const again = nextReading(lookAt(302, 502), given);
+    expect(again).toMatchObject({ tenants: [{ served: 2, servedSince: 2 }], other: { servedSince: 0 } });
+  });
+
+  it('counts on where a tenant was removed and has come again', () => {
+    const before = nextReading(lookAt(300, 500), undefined);
+    const look = lookAt(20, 520);
+    const again = nextReading({ ...look, tenants: [reading('a', { served: 20, enqueued: 30 })] }, before);
+    expect(again).toMatchObject({ tenants: [{ served: 20, servedSince: 20 }], other: { servedSince: 0 } });
+  });
+
   it('leaves to the others what no tenant of a label has', () => {
     const tenants = [reading('a', { ready: 60, inFlight: 2 }), reading('b', { ready: 30 })];
     const { other, queue } = nextReading({ stats: stats(), queue: silent, tenants, sweep }, undefined);

@@ -1,8 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Webhook } from 'standardwebhooks';
 import { PermanentFailure } from '../../../functions/process/jobs/job.ts';
 import { callWebhook, webhookPayload } from '../../../functions/process/jobs/webhook-call.ts';
 
@@ -46,13 +48,28 @@ afterAll(() => {
   server.close();
 });
 
+interface CallOptions {
+  allowedHosts?: string[];
+  tenant?: string;
+  signal?: AbortSignal;
+  keys?: string[];
+  traceparent?: string;
+}
+
 const call = (
   payload: unknown,
-  { allowedHosts = ['127.0.0.1'], tenant = 'acme', signal = new AbortController().signal } = {},
+  { allowedHosts = ['127.0.0.1'], tenant = 'acme', signal = new AbortController().signal, ...more }: CallOptions = {},
 ) =>
   callWebhook(
-    { id: '0-1', tenant, type: 'webhook', attempt: 2, payload: webhookPayload.parse(payload) },
-    { allowedHosts, signal },
+    {
+      id: '0-1',
+      tenant,
+      type: 'webhook',
+      attempt: 2,
+      payload: webhookPayload.parse(payload),
+      traceparent: more.traceparent,
+    },
+    { allowedHosts, keys: more.keys ?? [], signal },
   );
 
 const redirect = (status: number, location: string) => (request: IncomingMessage, response: ServerResponse) => {
@@ -165,5 +182,64 @@ describe('a webhook', () => {
     const controller = new AbortController();
     respond = () => controller.abort(new Error('time is up'));
     await expect(call({ url: `http://${host}/` }, { signal: controller.signal })).rejects.toThrow('time is up');
+  });
+});
+
+const KEYS = [randomBytes(32), randomBytes(24)].map((bytes) => `whsec_${bytes.toString('base64')}`);
+
+/** What the receiver's library says of a request; throws when the signature is none of the key's. */
+const verify = (key: string, { body, headers }: Seen) =>
+  new Webhook(key).verify(
+    body,
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+  );
+
+const lastSeen = () => seen.at(-1) ?? expect.unreachable('nothing came');
+
+describe('a signature', () => {
+  it('is good for whoever knows one of the keys, over body, id and time', async () => {
+    await call({ url: `http://${host}/signed`, body: { invoice: 'né 🐢' } }, { keys: KEYS });
+    const request = lastSeen();
+    for (const key of KEYS) expect(verify(key, request)).toEqual({ invoice: 'né 🐢' });
+    expect(request.headers['webhook-id']).toBe('0-1');
+    const changes: Partial<Seen>[] = [
+      { body: '{"invoice":"other"}' },
+      { headers: { ...request.headers, 'webhook-id': '0-2' } },
+      {
+        headers: { ...request.headers, 'webhook-timestamp': String(Number(request.headers['webhook-timestamp']) + 1) },
+      },
+    ];
+    for (const change of changes) {
+      expect(() => verify(KEYS[0] ?? '', { ...request, ...change })).toThrow('No matching signature');
+    }
+    expect(() => verify(`whsec_${randomBytes(32).toString('base64')}`, request)).toThrow('No matching signature');
+  });
+
+  it('stands for an empty body, too, and no caller can pose as it', async () => {
+    const headers = { 'Webhook-Signature': 'v1,bm8=', 'webhook-id': 'mine', 'webhook-timestamp': '1' };
+    await call({ url: `http://${host}/signed`, method: 'GET', headers }, { keys: KEYS.slice(0, 1) });
+    const { headers: sent } = lastSeen();
+    const key = Buffer.from((KEYS[0] ?? '').slice(6), 'base64');
+    const expected = createHmac('sha256', key)
+      .update(`0-1.${String(sent['webhook-timestamp'])}.`)
+      .digest('base64');
+    expect(sent['webhook-signature']).toBe(`v1,${expected}`);
+  });
+
+  it('is left out where there are no keys', async () => {
+    await call({ url: `http://${host}/unsigned`, body: 1 });
+    expect(Object.keys(lastSeen().headers).filter((name) => name.startsWith('webhook-'))).toEqual([]);
+  });
+});
+
+describe('a trace', () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+  it('goes along, unless the job names another', async () => {
+    await call({ url: `http://${host}/traced` }, { traceparent });
+    expect(lastSeen().headers.traceparent).toBe(traceparent);
+    const own = traceparent.replace('4bf9', '0000');
+    await call({ url: `http://${host}/traced`, headers: { Traceparent: own } }, { traceparent });
+    expect(lastSeen().headers.traceparent).toBe(own);
   });
 });
