@@ -10,7 +10,7 @@ import { identify } from './identity.ts';
 import { newJobs } from './new-jobs.ts';
 
 interface EnqueueCallsOptions {
-  readonly settings: FunctionSettings & { readonly jobTypes: readonly string[] };
+  readonly settings: FunctionSettings & { readonly jobTypes: readonly string[]; readonly metricsName: string };
   readonly openQueue: () => Promise<QueueClient>;
   readonly wake: () => Promise<void>;
   readonly log: Log;
@@ -41,7 +41,7 @@ export function enqueueCalls({ settings, openQueue, wake, log }: EnqueueCallsOpt
       const queue = await openQueue();
       const outcome = await queue.enqueue({ tenant, claimPlan: plan, idempotencyKey, jobs });
       if (outcome.outcome === 'accepted' && outcome.dispatch) await wake();
-      tellRefusal(log, settings.queue, tenant, jobs.length, outcome);
+      tellRefusal(log, settings.metricsName, tenant, jobs.length, outcome);
       return enqueueAnswer(tenant, jobs.length, outcome);
     },
 

@@ -154,7 +154,9 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       await applyTemplate(server, template);
       redis = { url: server.url, ...(server.caFile !== undefined && { caFile: server.caFile }), cluster: true };
     } else {
-      redis = await adoptRedis(options.redisUrl ?? '', queueOf(functions).keyPrefix);
+      const queue = queueOf(functions);
+      if (!queue) throw new Error('No function of the template has ROTA_QUEUE: which queue to empty is not known');
+      redis = await adoptRedis(options.redisUrl ?? '', queue.keyPrefix);
     }
 
     const metrics = new MetricStore(onProblem);
@@ -185,21 +187,23 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     const schedules = readSchedules(template)
       .filter(isOurs)
       .map((schedule) =>
-        lambda.find(schedule.target)?.name === named('monitor')
+        lambda.find(schedule.target)?.name.endsWith('-monitor')
           ? { ...schedule, next: (now: number) => now + monitorSeconds * 1_000 }
           : schedule,
       );
     const scheduler = new Scheduler(schedules, { lambda, permissions, onProblem });
     cleanup.push(async () => scheduler.stop());
     const queue = queueOf(functions);
-    const dashboard = dashboardServer({
-      queue: queue.name,
-      store: metrics,
-      alarms,
-      dashboards,
-      tenants: new Tenants({ lambda, functionName: named('tenants'), store: metrics }),
-      monitorSeconds: { here: monitorSeconds, onAws: MONITOR_SECONDS },
-    });
+    const dashboard =
+      queue &&
+      dashboardServer({
+        queue: queue.name,
+        store: metrics,
+        alarms,
+        dashboards,
+        tenants: new Tenants({ lambda, functionName: named('tenants'), store: metrics }),
+        monitorSeconds: { here: monitorSeconds, onAws: MONITOR_SECONDS },
+      });
     const api = httpApi({
       routes,
       throttle: readThrottle(template, routes[0]?.apiId),
@@ -210,7 +214,8 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       onRequest: services.onRequest,
     });
     handlers.resolve({
-      api: (request, response) => (isDashboard(request) ? dashboard(request, response) : api(request, response)),
+      api: (request, response) =>
+        dashboard && isDashboard(request) ? dashboard(request, response) : api(request, response),
       invoke: invokeApi(lambda),
     });
     if (options.schedules ?? true) scheduler.start();
@@ -276,11 +281,10 @@ function redisVariables(declared: DeclaredFunction, redis: QueueRedis): Record<s
   return { ROTA_REDIS_URL: redis.url, ROTA_REDIS_CLUSTER: String(redis.cluster), ROTA_REDIS_AUTH: 'none' };
 }
 
-/** The queue of this stack, by the environment of its functions. */
-function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } {
+/** The queue of this stack, by the environment of its functions; undefined when the stack has none. */
+function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } | undefined {
   const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
-  if (env?.ROTA_QUEUE === undefined)
-    throw new Error('No function of the template has ROTA_QUEUE: its queue is not known');
+  if (env?.ROTA_QUEUE === undefined) return undefined;
   return { name: env.ROTA_QUEUE, keyPrefix: `{rota:${env.ROTA_QUEUE}:${env.ROTA_SHARD}}:` };
 }
 
