@@ -90,6 +90,9 @@ async function start({ context, logs, monitorEvery }: Options): Promise<void> {
     },
   });
   sayWhoMayCall(local);
+  if (local.redisCaFile !== undefined) {
+    say(`A look into Redis: redis-cli -c --cacert ${local.redisCaFile} -u ${local.redisUrl}`);
+  }
   say(`Dashboard: ${local.dashboardUrl}`);
   const authorization = local.routes.some((route) => route.authorization.type === 'jwt')
     ? ' -H "authorization: Bearer $TOKEN"'

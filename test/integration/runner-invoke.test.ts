@@ -257,7 +257,7 @@ async function startWith(source: string, properties = {}) {
     functions: { faulty: { source, properties: { Environment, ...properties } } },
   });
   try {
-    await startLocal({ assembly: stack.folder, redisUrl: local.redisUrl, onProblem: () => undefined });
+    await startLocal({ assembly: stack.folder, onProblem: () => undefined });
   } finally {
     await stack.remove();
   }

@@ -33,7 +33,7 @@ function start(env: Record<string, string> = {}, args: string[] = []): Started {
 }
 
 async function ready({ output, exitCode }: Started) {
-  const line = /^Rota ready api=(http:\S+) lambda=(http:\S+) redis=(redis:\S+)\n(curl .*)\n/m;
+  const line = /^Rota ready api=(http:\S+) lambda=(http:\S+) redis=(rediss:\S+)\n(curl .*)\n/m;
   let ended = false;
   void exitCode.then(() => (ended = true));
   await vi.waitFor(() => expect(ended || line.test(output.text)).toBe(true), { timeout: 90_000 });
