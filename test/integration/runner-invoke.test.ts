@@ -252,10 +252,7 @@ test('gives an environment what Lambda gives and nothing of this machine', async
 });
 
 async function startWith(source: string, properties = {}) {
-  const Environment = { Variables: { ROTA_QUEUE: 'faulty', ROTA_SHARD: '0' } };
-  const stack = await writeSmallStack({
-    functions: { faulty: { source, properties: { Environment, ...properties } } },
-  });
+  const stack = await writeSmallStack({ functions: { faulty: { source, properties } } });
   try {
     await startLocal({ assembly: stack.folder, onProblem: () => undefined });
   } finally {
