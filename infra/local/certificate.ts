@@ -6,7 +6,7 @@ import { generate } from 'selfsigned';
 import { removeAtEnd } from './children.ts';
 
 /** What a server of this machine shows its clients, and what they need to trust it. */
-export interface Certificate {
+interface Certificate {
   /** PEM; signed by itself, for `localhost` and 127.0.0.1. */
   readonly certificate: string;
   /** Files of the certificate and of its key, as long as this process runs. */
@@ -17,7 +17,7 @@ export interface Certificate {
 const DAY_MS = 86_400_000;
 
 /** A certificate of its own, whose files go with this process. Valid from yesterday on, for clocks that tests move. */
-export async function makeCertificate(): Promise<Certificate> {
+async function makeCertificate(): Promise<Certificate> {
   const { cert: certificate, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     curve: 'P-256',

@@ -32,7 +32,7 @@ const accepted: readonly Job[] = [
 /** Refused before they are in the queue. */
 const refused: readonly string[] = [
   `{"tenant":"acme","jobs":[{"type":"echo","payload":"${MARKER}"`,
-  `${MARKER}`,
+  MARKER,
   JSON.stringify({ tenant: 'acme', jobs: [{ type: 'echo', payload: MARKER, delaySeconds: -1 }] }),
   JSON.stringify({ tenant: 'acme', jobs: [{ type: 'echo', payload: 'x'.repeat(300_000) + MARKER }] }),
   JSON.stringify({ tenant: 'acme', jobs: [{ type: 'unheard-of', payload: MARKER }] }),

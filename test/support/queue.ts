@@ -21,7 +21,7 @@ export function connectShared(): Cluster {
 }
 
 /** Connections as the user that the stack would make for a queue of that name, with the rights that it would give. */
-export async function userOf(queue: string): Promise<() => Cluster> {
+async function userOf(queue: string): Promise<() => Cluster> {
   looking ??= connectShared();
   const username = `rota-${queue}`;
   await looking.call('ACL', 'SETUSER', username, 'reset', 'nopass', ...accessString(queue).split(' '));

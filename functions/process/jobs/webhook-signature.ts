@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** The keys are written as Standard Webhooks has them: this, then base64. */
-export const KEY_PREFIX = 'whsec_';
+const KEY_PREFIX = 'whsec_';
 
 /**
  * The headers that prove where a webhook comes from, by Standard Webhooks (https://www.standardwebhooks.com): HMAC-SHA256 over

@@ -1,3 +1,6 @@
+import { Sha256 } from '@aws-crypto/sha256-js';
+import { SignatureV4 } from '@smithy/signature-v4';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { iamToken } from '../../../functions/lib/queue/iam-token.ts';
 
@@ -37,4 +40,54 @@ it.each([
   },
 ])('signs the token of $request.user as another implementation does', ({ request, token }) => {
   expect(iamToken(request)).toBe(token);
+});
+
+const credential = fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme-ascii' });
+const request = fc.record({
+  name: fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,39}$/),
+  user: fc.stringMatching(/^[a-z][a-z0-9-]{0,39}$/),
+  region: fc.constantFrom('us-east-1', 'eu-central-1', 'ap-southeast-2', 'cn-north-1', 'us-gov-west-1'),
+  at: fc.date({ min: new Date('2020-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }),
+  credentials: fc.record({
+    accessKeyId: fc.stringMatching(/^A[A-Z0-9]{15,19}$/),
+    secretAccessKey: credential,
+    sessionToken: fc.option(credential, { nil: undefined }),
+  }),
+});
+
+/** The same by the signer of the AWS SDK. */
+async function presigned({ name, user, region, at, credentials }: Parameters<typeof iamToken>[0]): Promise<string> {
+  const { sessionToken, ...keys } = credentials;
+  const signer = new SignatureV4({
+    service: 'elasticache',
+    region,
+    sha256: Sha256,
+    credentials: { ...keys, ...(sessionToken !== undefined && { sessionToken }) },
+  });
+  const host = name.toLowerCase();
+  const signed = await signer.presign(
+    {
+      method: 'GET',
+      protocol: 'https:',
+      hostname: host,
+      path: '/',
+      headers: { host },
+      query: { Action: 'connect', User: user },
+    },
+    { expiresIn: 900, signingDate: at },
+  );
+  const query = Object.entries(signed.query ?? {}).map(([key, value]) => [key, String(value)] as const);
+  return `${host}/?${JSON.stringify(query.toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
+}
+
+it('signs whatever it is given as the signer of the AWS SDK does', async () => {
+  await fc.assert(
+    fc.asyncProperty(request, async (given) => {
+      const token = iamToken(given);
+      const [host = '', query = ''] = token.split('/?');
+      const parts = [...new URLSearchParams(query.replaceAll('+', '%2B'))].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      expect(`${host}/?${JSON.stringify(parts)}`).toBe(await presigned(given));
+    }),
+    { numRuns: 300 },
+  );
 });
