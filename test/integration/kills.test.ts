@@ -1,7 +1,10 @@
 import { expect, test, vi } from 'vitest';
+import { queueMetrics } from '../../functions/lib/telemetry/metric-names.ts';
+import { valueOf } from '../support/emf.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { startRecorder } from '../support/recorder.ts';
-import { startStack } from '../support/stack.ts';
+import { lookAt } from '../support/monitor.ts';
+import { jobsOf, startStack } from '../support/stack.ts';
 
 const LEASE_MS = 5_000;
 const CAPACITY = 8;
@@ -85,4 +88,20 @@ test('counts the same after kill -9 of the functions that admit jobs', async () 
   // Whose function died is told so by the gateway; whether its job was admitted nobody can tell it.
   expect(new Set(answers)).toEqual(new Set([202, 500]));
   await expectTruth(admitted, LEASE_MS + 5_000);
+});
+
+test('leaves the sweep nothing to repair, whoever is killed while it looks', async () => {
+  const odd = ['other', '~b3RoZXI', 'a"b\\c', 'x{y}:z', '日本', '🦊', '*', 'sp ace'];
+  for (const tenant of odd) await stack.enqueue(tenant, jobsOf(100, 'sleep', { ms: 3 }));
+  stack.fire('dispatch');
+  const differences: number[] = [];
+  for (let look = 0; look < 12; look++) {
+    const records = await lookAt(stack);
+    differences.push(valueOf(records, undefined, queueMetrics.sweepDifferences.name));
+    if (look % 3 === 1) await stack.kill('process', 2);
+    if (look === 6) await stack.call('DELETE', '/v1/tenants/other');
+  }
+  expect(differences.every((count) => count === 0)).toBe(true);
+  stack.fire('dispatch');
+  await stack.drained(60_000);
 });
