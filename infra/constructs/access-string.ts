@@ -1,3 +1,5 @@
+import { queuePrefix } from '../../functions/lib/queue/keys.ts';
+
 /**
  * What the user of a queue may do in Redis, as an ACL rule.
  *
@@ -6,8 +8,7 @@
 export const accessString = (queue: string): string =>
   [
     'on',
-    // All keys of a queue share this beginning, those of every shard and schema.
-    `~{rota:${queue}:*`,
+    `~${queuePrefix(queue)}*`,
     'resetchannels',
     '-@all',
     '+@read',

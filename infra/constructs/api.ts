@@ -1,14 +1,14 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import * as logs from 'aws-cdk-lib/aws-logs';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { routes } from '../../functions/contract/routes.ts';
 import { permissionsFor } from '../../functions/lib/lambda/route.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { accessLogFormat } from './access-log.ts';
 import type { Functions } from './functions.ts';
+import { makeLogGroup } from './log-group.ts';
 import type { QueueNames } from './names.ts';
 
 interface ApiProps {
@@ -25,20 +25,17 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, { settings, names, functions }: ApiProps) {
     super(scope, id);
-    const { queue, auth, throttle, logRetentionDays } = settings;
+    const { queue, auth, throttle } = settings;
     this.httpApi = new apigateway.HttpApi(this, 'HttpApi', {
       apiName: `rota-${names.full}`,
       description: `Rota queue ${queue}`,
       createDefaultStage: false,
     });
     this.url = this.httpApi.apiEndpoint;
-    this.accessLog = new logs.LogGroup(this, 'AccessLog', {
+    this.accessLog = makeLogGroup(this, 'AccessLog', {
+      settings,
       // Of groups under this prefix the service needs no entry in the account's one resource policy, which has room for few.
       logGroupName: `/aws/vendedlogs/rota/${names.full}/api`,
-      // The enumeration is nothing but the numbers that the setting allows.
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-      retention: logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
     });
     this.httpApi.addStage('Stage', {
       autoDeploy: true,

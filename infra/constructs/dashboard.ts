@@ -4,7 +4,8 @@ import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { eventMetrics } from '../../functions/lib/telemetry/metric-names.ts';
 import type { Alarms } from './alarms.ts';
-import type { FunctionName, QueueMetrics } from './metrics.ts';
+import type { FunctionName } from './functions.ts';
+import type { QueueMetrics } from './metrics.ts';
 import type { QueueNames } from './names.ts';
 
 interface DashboardProps {

@@ -1,9 +1,9 @@
-import { Aws, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
+import { makeLogGroup } from './log-group.ts';
 import type { QueueNames } from './names.ts';
 
 interface FlowLogProps {
@@ -19,12 +19,9 @@ interface FlowLogProps {
 export class FlowLog extends Construct {
   constructor(scope: Construct, id: string, { settings, names, vpc }: FlowLogProps) {
     super(scope, id);
-    const logGroup = new logs.LogGroup(this, 'Logs', {
+    const logGroup = makeLogGroup(this, 'Logs', {
+      settings,
       logGroupName: `/rota/${names.full}/refused-traffic`,
-      // The enumeration is nothing but the numbers that the setting allows.
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-      retention: settings.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new iam.Role(this, 'Role', {
       description: 'Flow log of the network',

@@ -1,12 +1,12 @@
-import { Duration, RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
+import { Duration, SecretValue, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { toEnv } from '../../functions/lib/config/env.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { bundle, jobTypesOf } from '../bundling.ts';
 import type { Cache } from './cache.ts';
+import { makeLogGroup } from './log-group.ts';
 import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
@@ -34,7 +34,7 @@ interface FunctionsProps {
   readonly cache: Cache;
 }
 
-type FunctionName = keyof Settings['memory'];
+export type FunctionName = keyof Settings['memory'];
 
 interface Spec {
   readonly description: string;
@@ -161,12 +161,9 @@ export class Functions extends Construct implements FunctionRecord {
     const targets = Object.values(invokes);
     const links = Object.fromEntries(Object.entries(invokes).map(([link, target]) => [link, target.functionName]));
 
-    const logGroup = new logs.LogGroup(scope, 'Logs', {
+    const logGroup = makeLogGroup(scope, 'Logs', {
+      settings,
       logGroupName: `/rota/${names.full}/${name}`,
-      // The enumeration is nothing but the numbers that the setting allows.
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-      retention: settings.logRetentionDays,
-      removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new iam.Role(scope, 'Role', {
       description: `Function ${name} of the Rota queue ${settings.queue}`,

@@ -1,7 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { routes } from '../../functions/contract/routes.ts';
-import type { Route } from '../../functions/lib/lambda/route.ts';
+import type { Access } from '../../functions/lib/lambda/route.ts';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import type { Api } from './api.ts';
 import type { Functions } from './functions.ts';
@@ -23,8 +23,6 @@ export interface Trust {
    */
   readonly externalId?: string;
 }
-
-type Access = Route['access'];
 
 const CALL = 'execute-api:Invoke';
 

@@ -13,7 +13,7 @@ import {
 } from '../../functions/lib/telemetry/metric-names.ts';
 import type { Api } from './api.ts';
 import type { Cache } from './cache.ts';
-import type { Functions } from './functions.ts';
+import type { FunctionName, Functions } from './functions.ts';
 import type { QueueNames } from './names.ts';
 
 interface QueueMetricsProps {
@@ -23,8 +23,6 @@ interface QueueMetricsProps {
   readonly cache: Cache;
   readonly api: Api;
 }
-
-export type FunctionName = 'enqueue' | 'dispatch' | 'process' | 'monitor' | 'tenants';
 
 type Statistic = 'Sum' | 'Maximum' | 'Minimum' | 'Average' | 'p50' | 'p95' | 'p99';
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { shardPrefix } from '../../functions/lib/queue/keys.ts';
 import { readAssembly } from './assembly.ts';
-import { DASHBOARD_PATH, dashboardServer } from './dashboard/server.ts';
+import { DASHBOARD_PATH, dashboardServer, isDashboard } from './dashboard/server.ts';
 import { Tenants } from './dashboard/tenants.ts';
 import { type DeclaredFunction, functionsOfQueue, readFunctions } from './functions.ts';
 import { httpApi } from './http-api.ts';
@@ -285,11 +286,7 @@ function redisVariables(declared: DeclaredFunction, redis: QueueRedis): Record<s
 function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } | undefined {
   const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
   if (env?.ROTA_QUEUE === undefined) return undefined;
-  return { name: env.ROTA_QUEUE, keyPrefix: `{rota:${env.ROTA_QUEUE}:${env.ROTA_SHARD}}:` };
-}
-
-function isDashboard({ url = '' }: IncomingMessage): boolean {
-  return /^\/dashboard(?:[/?]|$)/.test(url);
+  return { name: env.ROTA_QUEUE, keyPrefix: shardPrefix(env.ROTA_QUEUE, Number(env.ROTA_SHARD)) };
 }
 
 function nameOf(functions: DeclaredFunction[], name: string): string {

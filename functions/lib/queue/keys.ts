@@ -1,6 +1,6 @@
 /**
  * Every key of the queue, as `lua/lib/keys.lua` derives them; a test holds the two against each other. Only code that
- * must name a key outside a script uses this: blocking on `wake`, the dispatcher's mark, and tests that look inside.
+ * must name a key outside a script uses this: blocking on `wake`, what `monitor` reads, and tests that look inside.
  */
 export interface QueueKeys {
   readonly prefix: string;
@@ -28,9 +28,15 @@ export interface QueueKeys {
   visit(leaseId: string): string;
 }
 
+/** What all keys of a queue begin with, those of every shard and schema. */
+export const queuePrefix = (queue: string): string => `{rota:${queue}:`;
+
+/** What all keys of a shard begin with, those of every schema. */
+export const shardPrefix = (queue: string, shard: number): string => `${queuePrefix(queue)}${shard}}:`;
+
 /** The keys of one shard of a queue. The hash tag keeps them in one slot, so that scripts run on a cluster. */
 export function queueKeys(queue: string, shard: number): QueueKeys {
-  const prefix = `{rota:${queue}:${shard}}:v1:`;
+  const prefix = `${shardPrefix(queue, shard)}v1:`;
   return {
     prefix,
     config: `${prefix}config`,

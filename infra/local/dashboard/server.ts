@@ -12,6 +12,10 @@ import { viewWidget, withoutAlarms } from './widgets.ts';
 /** Where the page is served: no route of the contract, and nothing that is deployed. */
 export const DASHBOARD_PATH = '/dashboard';
 
+/** Whether a request is for the page or for what it loads. */
+export const isDashboard = ({ url = '' }: IncomingMessage): boolean =>
+  `${url.split('?')[0]}/`.startsWith(`${DASHBOARD_PATH}/`);
+
 export interface DashboardOptions {
   readonly queue: string;
   readonly store: MetricStore;
