@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -55,7 +55,14 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, { settings, names, metrics, topic }: AlarmsProps) {
     super(scope, id);
     this.topic = topic ?? this.makeTopic();
-    if (settings.alarmEmail !== '') this.topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+    if (settings.alarmEmail !== '') {
+      const subscription = this.topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+      Validations.of(subscription).acknowledge({
+        id: 'Serverless-SNSRedrivePolicy',
+        reason:
+          'A mail is handed to a mail server, which tries for days; the alarm itself stands in CloudWatch all the while.',
+      });
+    }
     const action = new SnsAction(this.topic);
     this.all = Object.entries(specsOf(settings, metrics)).map(([name, spec]) => {
       const alarm = new cloudwatch.Alarm(this, name, {

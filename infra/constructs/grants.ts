@@ -1,3 +1,4 @@
+import { CfnElement, Stack, Validations } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { routes } from '../../functions/contract/routes.ts';
@@ -78,7 +79,27 @@ export class Grants extends Construct {
     });
     if (access === 'enqueue') this.enqueue(role);
     else this.operate(role);
+    this.acknowledgeWildcards(role, access);
     return role;
+  }
+
+  /** Of the path that a route is called by, the stage is left open, and for operators method and path: all routes are theirs. */
+  private acknowledgeWildcards(role: iam.Role, access: Access): void {
+    const { api, settings } = this.props;
+    const { defaultChild } = api.httpApi.node;
+    if (settings.auth.api !== 'iam' || !(defaultChild instanceof CfnElement)) return;
+    const suffixes =
+      access === 'operate'
+        ? ['*/*/*']
+        : routes.filter((route) => route.access === 'enqueue').map(({ method, path }) => `*/${method}${path}`);
+    const apiId = Stack.of(role).getLogicalId(defaultChild);
+    for (const suffix of suffixes) {
+      Validations.of(role).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<${apiId}>/${suffix}]`,
+        reason:
+          'The API of this queue has one stage, and whoever may take on the role is meant to call these routes of it.',
+      });
+    }
   }
 }
 

@@ -33,7 +33,14 @@ function audit(overrides: Readonly<Record<string, unknown>>) {
   return { acknowledged, found };
 }
 
-describe.each(Object.entries(variants))('the stack (%s)', (_, settings) => {
+/** Settings that add resources with findings of their own. */
+const shared = {
+  alarmEmail: 'ops@example.com',
+  'trustedAccounts.enqueue': '111122223333,444455556666',
+  'trustedAccounts.operate': '777788889999',
+};
+
+describe.each(Object.entries({ ...variants, shared }))('the stack (%s)', (_, settings) => {
   it('passes the rules of CloudFormation and both packs', () => {
     expect(() => Template.fromStack(construct(settings, { rules: true }).stack)).not.toThrow();
   });
