@@ -1,7 +1,8 @@
 -- sweep: count anew what is kept of some tenants, from their lists and leases, and put right what differs.
 -- KEYS 1 prefix
 -- ARGV 1 totals (1 = also the queue's own, where few enough tenants wait), then names of tenants
--- RETURNS swept, nowMs, tenants (of those named, that there are), then per difference: tenant ('' = the queue), counter, kept, counted
+-- RETURNS swept, nowMs, tenants (of those named, that there are), repaired (differences found by all sweeps so far),
+--   then per difference: tenant ('' = the queue), counter, kept, counted
 -- DERIVES tenant, ready, returned, delayed, dead, visit
 -- INVARIANT a queue in which nothing differs is left as it was
 local withTotals, firstName = ARGV[1] == '1', 2
@@ -117,8 +118,10 @@ if withTotals and redis.call('ZCARD', key.depths) <= FEW_TENANTS then
   if differs('', 'servable', clock.servable, servable) then clock.servable = servable end
 end
 
+-- Counted with the repair: a watcher that is overtaken or dies before it has told of it leaves the count to the next one.
 if #found > 0 then
+  redis.call('HINCRBY', key.monitor, 'repaired', #found / 4)
   commit()
   wake()
 end
-return { 'swept', now, swept, unpack(found) }
+return { 'swept', now, swept, redis.call('HGET', key.monitor, 'repaired') or '0', unpack(found) }

@@ -7,22 +7,12 @@ import {
   queueMetrics,
   type Stated,
   TENANT_DIMENSION,
-  type TenantMetric,
   tenantMetrics,
 } from '../lib/telemetry/metric-names.ts';
-import type { Reading } from '../lib/telemetry/reading.ts';
+import { gaugesOf, type Reading } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 type Told = Reading['other'];
-
-const valuesOf = (told: Told): Readonly<Record<TenantMetric, number | null>> => ({
-  served: told.servedSince,
-  depth: told.depth,
-  oldestAge: told.oldestAgeSeconds,
-  inFlight: told.inFlight,
-  realisedShare: told.realisedShare,
-  entitledShare: told.entitledShare,
-});
 
 /** Values by the keys of a table of metrics; what is not known now is left out. */
 const measured = <Key extends string>(
@@ -47,7 +37,10 @@ export function emitReading(log: Log, metricsName: string, reading: Reading): vo
   const emitTenant = (label: string, told: Told) => {
     log.info(
       'tenant',
-      metricFields({ ...dimensions, [TENANT_DIMENSION]: label }, measured(tenantMetrics, valuesOf(told))),
+      metricFields(
+        { ...dimensions, [TENANT_DIMENSION]: label },
+        measured(tenantMetrics, { served: told.servedSince, ...gaugesOf(told) }),
+      ),
     );
   };
   for (const told of reading.tenants) emitTenant(tenantLabel(told.tenant), told);

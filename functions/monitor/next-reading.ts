@@ -10,8 +10,8 @@ export interface Look {
   readonly queue: Pick<Survey, 'nowMs' | 'ratePerSecond' | 'rateSpanMs'>;
   /** Every tenant with waiting jobs, and those that had a label at the reading before. */
   readonly tenants: readonly TenantReading[];
-  /** Where the sweep goes on, and the differences that it found this time. */
-  readonly sweep: { readonly cursor: string; readonly differences: number };
+  /** Where the sweep goes on, and the differences that all sweeps have found so far. */
+  readonly sweep: { readonly cursor: string; readonly repaired: number };
 }
 
 const seconds = (ms: number) => Math.max(0, Math.round(ms)) / 1000;
@@ -112,6 +112,7 @@ export function nextReading(look: Look, before: Reading | undefined): Reading {
       dispatcherAlive: stats.dispatcherAlive ? 1 : 0,
       fairnessError: shares?.fairnessError ?? 0,
     },
+    level: shares?.level ?? null,
     counts,
     ...(before !== undefined && { since: countsSince(counts, before.counts) }),
     tenants: told,
@@ -150,8 +151,9 @@ export function nextReading(look: Look, before: Reading | undefined): Reading {
     servedApart,
     sweep: {
       cursor: sweep.cursor,
-      differences: (before?.sweep.differences ?? 0) + sweep.differences,
-      differencesSince: sweep.differences,
+      differences: sweep.repaired,
+      // Of a Redis that was emptied the count begins again.
+      differencesSince: Math.max(0, sweep.repaired - (before?.sweep.differences ?? 0)),
     },
   };
 }

@@ -15,23 +15,36 @@ const MOST_SCANS = 50;
 const slices = <T>(list: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));
 
-/** Goes on with the sweep for a while. Returns where to go on next time, and what was found and put right. */
-async function sweepOn(queue: Watcher, from: string): Promise<{ cursor: string; differences: SweepDifference[] }> {
+interface Swept {
+  /** Where to go on next time. */
+  readonly cursor: string;
+  /** What this watcher has found and put right. */
+  readonly differences: readonly SweepDifference[];
+  /** How many all watchers have so far; undefined when there was nothing to sweep. */
+  readonly repaired: number | undefined;
+}
+
+/** Goes on with the sweep for a while. */
+async function sweepOn(queue: Watcher, from: string): Promise<Swept> {
   const differences: SweepDifference[] = [];
+  let repaired: number | undefined;
+  const sweep = async (names: readonly string[], totals: boolean) => {
+    const swept = await queue.sweep(names, totals);
+    differences.push(...swept.differences);
+    repaired = swept.repaired;
+  };
   let cursor = from;
   let swept = 0;
   for (let scans = 0; scans < MOST_SCANS && swept < MOST_SWEPT; scans++) {
     const page = await queue.tenantNames(cursor);
-    for (const names of slices(page.names, SWEEP_SLICE)) {
-      differences.push(...(await queue.sweep(names, false)).differences);
-    }
+    for (const names of slices(page.names, SWEEP_SLICE)) await sweep(names, false);
     swept += page.names.length;
     cursor = page.cursor;
     if (cursor !== '0') continue;
-    differences.push(...(await queue.sweep([], true)).differences);
+    await sweep([], true);
     break;
   }
-  return { cursor, differences };
+  return { cursor, differences, repaired };
 }
 
 /** Reads every tenant with waiting jobs, in slices, and those named. */
@@ -47,7 +60,7 @@ async function survey(queue: Watcher, named: readonly string[]): Promise<{ queue
 
 /**
  * Looks at the queue, sweeps a part of it, and keeps the reading for the next look. Undefined when another watcher was
- * faster: what happened since the reading before is then in its metrics.
+ * faster: what happened since the reading before is then in its metrics, or in those of the next.
  */
 export async function watch(queue: Watcher, log: Log): Promise<Reading | undefined> {
   const last = await queue.lastReading();
@@ -59,7 +72,7 @@ export async function watch(queue: Watcher, log: Log): Promise<Reading | undefin
   const surveyed = await survey(queue, before?.tenants.map(({ tenant }) => tenant) ?? []);
   // Last, so that what is told of all is no less than what was told of some.
   const stats = await queue.stats();
-  const sweep = { cursor: swept.cursor, differences: swept.differences.length };
+  const sweep = { cursor: swept.cursor, repaired: swept.repaired ?? before?.sweep.differences ?? 0 };
   const reading = nextReading({ ...surveyed, stats, sweep }, before);
   const kept = await queue.keepReading(last.number, JSON.stringify(reading));
   if (kept === 'kept') return reading;

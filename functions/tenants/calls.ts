@@ -35,6 +35,8 @@ function unknownPlan(given: string | undefined, plans: readonly string[]): Answe
   });
 }
 
+const lastReading = async (queue: QueueClient) => parseReading((await queue.lastReading()).reading);
+
 /** What the routes about tenants and the queue do: one call of the queue each, then the view. Changes leave a line about them. */
 export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptions) {
   const bounds = {
@@ -57,7 +59,7 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
       }
       if (changed.dispatch === true) await wake();
       after = await queue.inspect(change.tenant);
-      return changed.answer ?? answer(200, tenantBody(after, bounds));
+      return changed.answer ?? answer(200, tenantBody(after, bounds, await lastReading(queue)));
     } finally {
       // Also when the answer was lost: then the change may have been made.
       if (!refused) tellChange(log, change, before, after);
@@ -67,13 +69,14 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
   return {
     async list({ sort, limit, cursor }: ListQuery): Promise<Answer> {
       const queue = await openQueue();
-      const { tenants, next } = await queue.list(sort, limit, cursor);
-      return answer(200, { tenants: tenants.map((view) => tenantBody(view, bounds)), next });
+      const [{ tenants, next }, reading] = await Promise.all([queue.list(sort, limit, cursor), lastReading(queue)]);
+      return answer(200, { tenants: tenants.map((view) => tenantBody(view, bounds, reading)), next });
     },
 
     async show(tenant: TenantId): Promise<Answer> {
       const queue = await openQueue();
-      return answer(200, tenantBody(await queue.inspect(tenant), bounds));
+      const [view, reading] = await Promise.all([queue.inspect(tenant), lastReading(queue)]);
+      return answer(200, tenantBody(view, bounds, reading));
     },
 
     subscribe: (change: Change, record: SubscriptionRecord): Promise<Answer> =>
@@ -105,8 +108,7 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
 
     async metrics(): Promise<Answer> {
       const queue = await openQueue();
-      const { reading } = await queue.lastReading();
-      return textAnswer(OPEN_METRICS, openMetrics(parseReading(reading)));
+      return textAnswer(OPEN_METRICS, openMetrics(await lastReading(queue)));
     },
 
     async queue(): Promise<Answer> {

@@ -6,7 +6,7 @@ import {
   tenantMetrics,
   type TenantMetric,
 } from '../lib/telemetry/metric-names.ts';
-import type { Reading, TenantTold } from '../lib/telemetry/reading.ts';
+import { gaugesOf, type Reading, type TenantTold } from '../lib/telemetry/reading.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
 interface Family {
@@ -41,22 +41,15 @@ function family({ openMetrics: name, meaning }: Family, samples: readonly Sample
   ];
 }
 
-const toldValue: Readonly<Record<TenantMetric, (told: Told) => number | null>> = {
-  served: (told) => told.served,
-  depth: (told) => told.depth,
-  oldestAge: (told) => told.oldestAgeSeconds,
-  inFlight: (told) => told.inFlight,
-  realisedShare: (told) => told.realisedShare,
-  entitledShare: (told) => told.entitledShare,
-};
+const valueOf = (told: Told, metric: TenantMetric): number | null =>
+  metric === 'served' ? told.served : gaugesOf(told)[metric];
 
 function tenantFamily(metric: TenantMetric, { tenants, other }: Reading): string[] {
-  const value = toldValue[metric];
   // The plan is told once: joined by tenant, every other family has it too.
   const labels = ({ tenant, plan }: TenantTold): Labels =>
     metric === 'served' ? { tenant: tenantLabel(tenant), plan } : { tenant: tenantLabel(tenant) };
-  const samples = tenants.map((told): Sample => [labels(told), value(told)]);
-  return family(tenantMetrics[metric], [...samples, [{ tenant: OTHER }, value(other)]]);
+  const samples = tenants.map((told): Sample => [labels(told), valueOf(told, metric)]);
+  return family(tenantMetrics[metric], [...samples, [{ tenant: OTHER }, valueOf(other, metric)]]);
 }
 
 /** A reading as OpenMetrics text 1.0.0; without one, text that says nothing. */

@@ -2,6 +2,7 @@ import type { QueueBody } from '../contract/queue.ts';
 import type { TenantBody } from '../contract/tenants.ts';
 import { drainSeconds, expectedRate } from '../lib/domain/estimates.ts';
 import type { QueueStats, TenantView } from '../lib/domain/outcomes.ts';
+import type { Reading } from '../lib/telemetry/reading.ts';
 import { waiting, type VisitBounds } from './waiting.ts';
 
 const seconds = (ms: number) => Math.max(0, Math.round(ms)) / 1000;
@@ -16,9 +17,26 @@ export const said = ({ plan, weight, maxDepth, maxConcurrency }: TenantView['rec
   ...(maxConcurrency !== null && { maxConcurrency }),
 });
 
-/** A tenant as the API shows it. */
-export function tenantBody(view: TenantView, bounds: VisitBounds): TenantBody {
+/** A level that old tells nothing of now: its monitor has missed two readings. */
+const FRESH_MS = 150_000;
+
+/**
+ * Max-min fair, as monitor last found it: a tenant with a backlog is entitled to its weight's worth of what others left, one
+ * that waits for nothing or is held by something of its own to what it had. Without a reading, or with nobody contending at it,
+ * its weight's part of those that wait now.
+ */
+function entitledShare(view: TenantView, realised: number | null, reading: Reading | undefined): number {
+  const { rate, nowMs, weight } = view;
+  const contends = view.ready > 0 && view.held.length === 0;
+  if (!contends && realised !== null) return realised;
+  const level = reading !== undefined && nowMs - reading.nowMs <= FRESH_MS ? reading.level : null;
+  return part(contends && level !== null ? level * weight : rate.weightShare);
+}
+
+/** A tenant as the API shows it. `reading` is monitor's last. */
+export function tenantBody(view: TenantView, bounds: VisitBounds, reading: Reading | undefined): TenantBody {
   const { rate, nowMs } = view;
+  const realised = rate.queue === null || rate.queue <= 0 ? null : part((rate.tenant ?? 0) / rate.queue);
   const depth = view.ready + view.delayed;
   return {
     tenant: view.tenant,
@@ -34,8 +52,8 @@ export function tenantBody(view: TenantView, bounds: VisitBounds): TenantBody {
     dead: view.dead,
     oldestAgeSeconds: age(view.oldestReadySinceMs, nowMs),
     share: {
-      realised: rate.queue === null || rate.queue <= 0 ? null : part((rate.tenant ?? 0) / rate.queue),
-      entitled: part(rate.weightShare),
+      realised,
+      entitled: entitledShare(view, realised, reading),
       windowSeconds: seconds(view.rateWindowMs),
     },
     estimatedDrainSeconds: drainSeconds(depth, expectedRate(rate)),

@@ -4,7 +4,7 @@ import { NAMESPACE } from '../../functions/lib/telemetry/metric-names.ts';
 import { parseEmf } from '../../infra/local/metrics/emf.ts';
 import { advance } from '../support/advance.ts';
 import { startBrowser } from '../support/browser.ts';
-import { emfRecords } from '../support/emf.ts';
+import { lookAt } from '../support/monitor.ts';
 import { jobsOf, type Stack, startStack } from '../support/stack.ts';
 
 const WEIGHTS = { enterprise: 8, growth: 3, free: 1 };
@@ -40,19 +40,8 @@ async function open(options: BrowserContextOptions = {}): Promise<Page> {
 }
 
 /** Has `monitor` look at the queue; returns the line that it wrote of the queue. */
-async function look(): Promise<string> {
-  const before = emfRecords(stack.logs('monitor')).length;
-  stack.fire('monitor');
-  return await vi.waitFor(
-    () => {
-      const records = emfRecords(stack.logs('monitor')).slice(before);
-      // The record of all others is the last.
-      if (records.at(-1)?.tenant !== 'other') throw new Error('monitor has not written yet');
-      return JSON.stringify(records.find(({ tenant }) => tenant === undefined)?.line);
-    },
-    { timeout: 20_000, interval: 20 },
-  );
-}
+const look = async (): Promise<string> =>
+  JSON.stringify((await lookAt(stack)).find(({ tenant }) => tenant === undefined)?.line);
 
 /** Puts a line of monitor into the past, as if it had written it in each of these minutes. */
 function restamp(line: string, minutesAgo: number[]): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { alarmMetrics, RULES } from '../../infra/docs/cost/model.ts';
 import { ofType, type Synthesized, synthesize } from './template.ts';
 import { variants } from './variants.ts';
 
@@ -119,5 +120,17 @@ describe('the topic', () => {
       return stack && ofType(stack, 'AWS::SNS::Subscription').length > 0;
     });
     expect(subscribed).toEqual(['mailed']);
+  });
+});
+
+describe('the model of costs', () => {
+  it('counts the metrics that the alarms look at, and the rules', () => {
+    for (const stack of [synthesize(), synthesize(variants.valkey), synthesize({ replicas: '0' })]) {
+      const metrics = alarmsOf(stack).flatMap(({ Metrics }) =>
+        Metrics.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat),
+      );
+      expect(metrics).toHaveLength(alarmMetrics(stack.settings.replicas));
+      expect(ofType(stack, 'AWS::CloudWatch::InsightRule')).toHaveLength(RULES);
+    }
   });
 });

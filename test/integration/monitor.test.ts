@@ -117,6 +117,24 @@ it('tells nothing when another watcher was faster', async () => {
   expect(await watch(slow, keptLog().log)).toBeUndefined();
 });
 
+it('tells once of everything put right, whichever watcher was overtaken or died before it could tell', async () => {
+  const queue = await testQueue();
+  await put(queue.client, 'a', 3);
+  let told = (await look(queue)).sweep.differencesSince;
+  const spoil = () => queue.redis.zadd(queue.keys.depths, 99, 'a');
+  await spoil();
+  const watcher = createWatcher(queue.client);
+  const dying = { ...watcher, stats: () => Promise.reject(new Error('killed')) };
+  await expect(watch(dying, keptLog().log)).rejects.toThrow('killed');
+  for (let round = 0; round < 5; round++) {
+    await spoil();
+    const readings = await Promise.all([1, 2, 3].map(() => watch(createWatcher(queue.client), keptLog().log)));
+    for (const reading of readings) told += reading?.sweep.differencesSince ?? 0;
+  }
+  told += (await look(queue)).sweep.differencesSince;
+  expect(told).toBe(6);
+});
+
 it('begins anew where the last reading is of another shape', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 3);

@@ -5,7 +5,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRedis } from '../../functions/lib/queue/connect.ts';
+import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { iamToken } from '../../functions/lib/queue/iam-token.ts';
+import { describeThrown } from '../../functions/lib/telemetry/logger.ts';
 import { clientOptions, freePort, type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
 
 const env = {
@@ -78,6 +80,17 @@ describe('a connection by TLS with a signed password', () => {
       message: expect.stringContaining('has not answered'),
       cause: { message: expect.stringContaining('WRONGPASS') },
     });
+  });
+
+  it('tells in the log why it is refused, and not with what', async () => {
+    const at = new Date(Date.now() - MINUTE_MS);
+    await acceptOnly(at);
+    const client = createQueueClient({ redis: open(connection(), env), queue: 'default', shard: 0 });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const said = describeThrown(await client.stats().catch((error: unknown) => error));
+      expect(said).toContain('WRONGPASS');
+      expect(said).not.toContain('X-Amz');
+    }
   });
 
   it('is refused when the certificate is not trusted', async () => {

@@ -91,6 +91,14 @@ it.each([
   expect(await checkInvariants(queue.redis, queue.name)).toEqual([]);
 });
 
+it('counts what it has put right, and nothing else', async () => {
+  const queue = await fullQueue();
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ repaired: 0 });
+  await meddle(queue, "redis.call('ZREM', key.depths, 'a') redis.call('ZREM', key.oldest, 'b')");
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ repaired: 2 });
+  expect(await sweep(queue, NAMES, true)).toMatchObject({ repaired: 2 });
+});
+
 it('lets work go on that a wrong counter had stopped', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 2);

@@ -48,6 +48,14 @@ function gather(context: Tree): unknown {
   return merged;
 }
 
+/** A queue alone makes its own network, in which there is no endpoint before. */
+function networkFaults(given: unknown): Fault[] {
+  if (!isTree(given) || given.endpoint !== 'existing') return [];
+  const expected =
+    'create, or none where egress is not; existing is for an app of your own that gives FairQueue its vpc';
+  return [{ path: 'endpoint', given: 'existing', expected }];
+}
+
 /** Keys that were meant for a setting, by their first part or its case, and that nobody would ever read. */
 function strayFaults(context: Tree): Fault[] {
   return Object.entries(context).flatMap(([key, given]) => {
@@ -85,7 +93,8 @@ export function readSettings(given: unknown, options: Omit<Options, 'alone'> = {
  * @throws SettingsError as {@link readSettings} does.
  */
 export function parseSettings(context: Tree, { alone = false, ...options }: Options = {}): Settings {
-  return readAll(gather(context), alone ? strayFaults(context) : [], options);
+  const given = gather(context);
+  return readAll(given, alone ? [...strayFaults(context), ...networkFaults(given)] : [], options);
 }
 
 function readAll(given: unknown, faultsBefore: readonly Fault[], options: Omit<Options, 'alone'>): Settings {

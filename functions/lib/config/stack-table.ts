@@ -21,10 +21,14 @@ const stackTable = {
     sentence: "The cache's own write log: sync loses no acknowledged write, async up to 10 s of them.",
     default: 'none',
   }),
-  restoreFrom: text(/^[A-Za-z0-9.:-]{0,255}$/, 'the name of a snapshot, or nothing', {
-    sentence: 'Snapshot that a new cache begins with; to be kept, since a change of it replaces the cache.',
-    default: '',
-  }),
+  restoreFrom: text(
+    /^([A-Za-z](-?[A-Za-z0-9.:])*){0,1}$/,
+    'the name of a snapshot: a letter, then letters, digits and single hyphens; or nothing',
+    {
+      sentence: 'Snapshot that a new cache begins with; to be kept, since a change of it replaces the cache.',
+      default: '',
+    },
+  ),
   reserveConcurrency: flag({
     sentence:
       "Reserves concurrency for processing, a little above `capacity`; off where the account's quota is too small.",
@@ -69,7 +73,7 @@ const stackTable = {
       'Address that alarms are sent to, once its owner has confirmed it; empty when the topic has other subscribers.',
     default: '',
   }),
-  runbookUrl: text(/^\S+$/, 'a URL or path without white space', {
+  runbookUrl: text(/^(https?:\/\/\S+|(?!\w+:)\S+)$/, 'an http or https URL, or a path, without white space', {
     sentence: 'Where the runbook is found that the texts of the alarms point into.',
     default: 'infra/docs/runbook.md',
   }),

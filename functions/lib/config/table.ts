@@ -134,11 +134,13 @@ export const functionTable = {
       default: [],
     }),
     signingSecret: text(
-      /^([\w/+=.@-]{1,512}|arn:[\w-]+:secretsmanager:[\w/+=.@:-]{1,600})?$/,
-      'the name or ARN of a secret',
+      /^((?!whsec_)[\w/+=.@-]{1,512}|arn:[\w-]+:secretsmanager:[\w/+=.@:-]{1,600})?$/,
+      'the name or ARN of a secret, not a key itself: it would stand in the template',
       {
         sentence:
           'Secret in Secrets Manager with the keys that webhooks are signed with, `whsec_` and base64 each, commas between; empty when they are not signed.',
+        // Not to be shown where a key was given by mistake.
+        secret: true,
         default: '',
       },
     ),

@@ -256,6 +256,8 @@ export interface SweepOutcome {
   readonly nowMs: number;
   /** Tenants that were looked at; of those named, some may be gone. */
   readonly tenants: number;
+  /** Differences that all sweeps of this Redis have found and put right so far. */
+  readonly repaired: number;
   readonly differences: SweepDifference[];
 }
 

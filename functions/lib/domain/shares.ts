@@ -37,6 +37,8 @@ interface Share {
 export interface Shares {
   /** Of the tenants with waiting jobs; whoever else was served is in the rest. */
   readonly tenants: ReadonlyMap<string, Share>;
+  /** Entitled share for each unit of weight of a tenant that wants no less; null when nobody contended. */
+  readonly level: number | null;
   /** Largest |realised − entitled| among the tenants that contended. */
   readonly fairnessError: number;
 }
@@ -73,8 +75,10 @@ export function sharesOf(
   const tenants = new Map(
     each.map(({ tenant, had }) => [tenant, { realised: had / total, entitled: (entitled.get(tenant) ?? had) / total }]),
   );
+  const perWeight = contenders.map(({ weight }, index) => (levels[index] ?? 0) / weight / total);
+  const level = perWeight.length === 0 ? null : perWeight.reduce((most, one) => Math.max(most, one));
   const errors = contenders.map(({ tenant, had }) => Math.abs(had - (entitled.get(tenant) ?? had)) / total);
-  return { tenants, fairnessError: errors.reduce((most, error) => Math.max(most, error), 0) };
+  return { tenants, level, fairnessError: errors.reduce((most, error) => Math.max(most, error), 0) };
 }
 
 /** A backlog that is larger may be old without anybody being to blame but its owner. */

@@ -32,11 +32,25 @@ export function logWith(log: Log, fields: LogFields): Log {
 
 const MOST_CHARACTERS = 1_000;
 
-/** What was thrown, as text of at most 1,000 characters. Never throws itself, whatever it is given. */
+const MOST_CAUSES = 3;
+
+/** An error and, since the outermost often says the least, what caused it: `fetch failed`, for one. */
+function withCauses(error: Error): string {
+  const texts = [`${error.name}: ${error.message}`];
+  let { cause } = error;
+  for (let depth = 0; depth < MOST_CAUSES && cause instanceof Error; depth++) {
+    const { name, message } = cause;
+    // Who wraps an error often says again what it said.
+    if (!texts.some((earlier) => earlier.includes(message))) texts.push(`${name}: ${message}`);
+    ({ cause } = cause);
+  }
+  return texts.join('; caused by ');
+}
+
+/** What was thrown and what caused it, as text of at most 1,000 characters. Never throws itself, whatever it is given. */
 export function describeThrown(thrown: unknown): string {
   try {
-    const text =
-      thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `thrown ${typeof thrown}: ${String(thrown)}`;
+    const text = thrown instanceof Error ? withCauses(thrown) : `thrown ${typeof thrown}: ${String(thrown)}`;
     return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…`.toWellFormed() : text.toWellFormed();
   } catch {
     return 'something that cannot be shown was thrown';

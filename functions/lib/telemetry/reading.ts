@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { TenantMetric } from './metric-names.ts';
 
 const part = z.nullable(z.number());
 
@@ -52,6 +53,8 @@ const reading = z.object({
     dispatcherAlive: z.number(),
     fairnessError: z.number(),
   }),
+  /** Entitled share for each unit of weight of a tenant with a backlog; null when nobody contended. */
+  level: part,
   /** Since the queue was made. */
   counts,
   /** Since the reading before; absent in the first. */
@@ -66,6 +69,7 @@ const reading = z.object({
 
 export type Reading = z.output<typeof reading>;
 export type TenantTold = z.output<typeof tenant>;
+type Told = Reading['other'];
 export type Counts = z.output<typeof counts>;
 
 /** A reading as it is kept; undefined when there is none that this release understands. */
@@ -74,3 +78,12 @@ export function parseReading(text: string | null): Reading | undefined {
   const read = reading.safeParse(JSON.parse(text));
   return read.success ? read.data : undefined;
 }
+
+/** What is told of a tenant but how much it was served, which some tell since the last reading and others as a whole. */
+export const gaugesOf = (one: Told): Readonly<Record<Exclude<TenantMetric, 'served'>, number | null>> => ({
+  depth: one.depth,
+  oldestAge: one.oldestAgeSeconds,
+  inFlight: one.inFlight,
+  realisedShare: one.realisedShare,
+  entitledShare: one.entitledShare,
+});

@@ -49,7 +49,11 @@ async function perform(
   const load = Object.hasOwn(options.jobs, job.type) ? options.jobs[job.type] : undefined;
   if (load === undefined) throw new PermanentFailure(`There is no job type ${job.type} in this release.`);
   const endsMs = performance.now() + timeoutMs;
-  const { default: jobType } = await load();
+  const { default: jobType } = await load().catch((error: unknown) => {
+    // No fault of the job's: every one of its type fails until somebody repairs the release or its settings.
+    options.log.error('job type does not load', { jobType: job.type, jobId: job.id, reason: describeThrown(error) });
+    throw error;
+  });
   // Cut while its type was being loaded: then it does not begin.
   signal.throwIfAborted();
   const payload = parsePayload(job.payload);

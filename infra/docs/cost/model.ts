@@ -30,8 +30,7 @@ export interface Workload {
 const assumedMs = { enqueue: 15, visit: 20, monitor: 100, idleDispatch: 50, sqsInvocation: 5 };
 /** Bytes of log a request, a visit, an invocation's START to REPORT, and a minute of `monitor`. */
 const assumedLog = { request: 900, visit: 700, invocation: 350, monitor: 25_000 };
-const ALARMS = 10;
-const RULES = 3;
+export const RULES = 3;
 const ZONES = 2;
 /** An event source polls with 5 receives at once, each waiting up to 20 s, also when nothing comes. */
 const IDLE_RECEIVES = (5 * 3_600 * HOURS) / 20;
@@ -59,6 +58,12 @@ export const metricCount = (): number =>
   Object.keys(eventMetrics).length +
   Object.keys(tenantMetrics).length * (TOP_TENANTS + 1);
 
+/**
+ * Metrics that the alarms look at: an alarm is counted once for each, the dearer way to read the price list. Five look at one,
+ * two at all nodes of the cache, DispatcherSilent at five and ApiErrors at two.
+ */
+export const alarmMetrics = (replicas: number): number => 5 + 2 * (1 + replicas) + 5 + 2;
+
 const { memory } = parseSettings({});
 
 /** The time of the user's own handlers: the same whichever queue hands them the jobs. */
@@ -84,7 +89,7 @@ export function rotaBill(load: Workload): Bill {
     [
       'Dashboard, alarms, Contributor Insights',
       prices.dashboard.usd +
-        ALARMS * prices.alarm.usd +
+        alarmMetrics(load.replicas) * prices.alarm.usd +
         RULES * prices.insightsRule.usd +
         (visits / MILLION) * RULES * prices.insightsEvents.usd,
     ],

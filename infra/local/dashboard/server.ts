@@ -64,7 +64,10 @@ export function dashboardServer(options: DashboardOptions): Handler {
       response
         .writeHead(status, { ...HEADERS, 'content-type': type })
         .end(request.method === 'HEAD' ? undefined : body);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return void send(405, 'text/plain', 'GET only\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      return void send(405, 'text/plain', 'GET only\n');
+    }
     switch (url.pathname.slice(DASHBOARD_PATH.length)) {
       case '':
       case '/':

@@ -73,21 +73,13 @@ export interface AxisView {
   readonly max: number | null;
 }
 
-export interface MarkView {
-  readonly label: string;
-  readonly value: number;
-}
-
 export type WidgetView = Placed &
   (
     | {
-        readonly kind: 'chart' | 'numbers';
-        readonly stacked: boolean;
+        readonly kind: 'chart';
         readonly lines: readonly LineView[];
         readonly left: AxisView;
         readonly rightLabel: string;
-        readonly marks: readonly MarkView[];
       }
-    | { readonly kind: 'text'; readonly markdown: string }
     | { readonly kind: 'elsewhere'; readonly why: string }
   );

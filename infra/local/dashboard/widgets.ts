@@ -5,7 +5,7 @@ import type { MetricStore } from '../metrics/store.ts';
 import { evaluateWidget, type WidgetLine } from '../metrics/widget.ts';
 import { isObject, textOf } from '../template.ts';
 import { tenantOf } from './labels.ts';
-import type { AxisView, LineView, MarkView, WidgetView } from './view.ts';
+import type { AxisView, LineView, WidgetView } from './view.ts';
 
 /** Without the rows of alarm states: the page shows all alarms, and more of them, at its top. */
 export function withoutAlarms(widgets: readonly Widget[]): Widget[] {
@@ -18,29 +18,18 @@ export function withoutAlarms(widgets: readonly Widget[]): Widget[] {
 export function viewWidget(widget: Widget, store: MetricStore, window: Omit<Grid, 'periodMs'>): WidgetView {
   const { type, x, y, width, height, properties } = widget;
   const placed = { title: textOf(properties.title), x, y, width, height };
-  switch (type) {
-    case 'text':
-      return { ...placed, kind: 'text', markdown: textOf(properties.markdown) };
-    case 'log':
-      return { ...placed, kind: 'elsewhere', why: 'A query of CloudWatch Logs: drawn on AWS only.' };
-    case 'metric':
-      break;
-    default:
-      return { ...placed, kind: 'elsewhere', why: `A widget of type ${type}: drawn on AWS only.` };
-  }
-  if (properties.metrics === undefined) {
-    return { ...placed, kind: 'elsewhere', why: 'Contributor Insights over the functions’ logs: drawn on AWS only.' };
+  // The template has graphs only; a dashboard of your own in the same stack may have more.
+  if (type !== 'metric' || properties.metrics === undefined) {
+    return { ...placed, kind: 'elsewhere', why: `A widget of type ${type} without metrics: drawn on AWS only.` };
   }
   const { lines } = evaluateWidget(properties, store, window);
   const axes = isObject(properties.yAxis) ? properties.yAxis : {};
   return {
     ...placed,
-    kind: properties.view === 'singleValue' ? 'numbers' : 'chart',
-    stacked: properties.stacked === true,
+    kind: 'chart',
     lines: lines.map(viewLine),
     left: axisOf(axes.left),
     rightLabel: axisOf(axes.right).label,
-    marks: marksOf(properties.annotations),
   };
 }
 
@@ -64,9 +53,4 @@ function axisOf(axis: unknown): AxisView {
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
-}
-
-function marksOf(annotations: unknown): MarkView[] {
-  const horizontal = isObject(annotations) && Array.isArray(annotations.horizontal) ? annotations.horizontal : [];
-  return horizontal.filter(isObject).map(({ label, value }) => ({ label: textOf(label), value: Number(value) }));
 }

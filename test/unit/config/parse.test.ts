@@ -14,6 +14,30 @@ const faultsOf = (context: Record<string, unknown>, local = false): readonly Fau
 
 const paths = (context: Record<string, unknown>, local = false) => faultsOf(context, local).map((fault) => fault.path);
 
+describe('settings of a queue alone', () => {
+  it('cannot use an endpoint of a network that is only made with them', () => {
+    expect(() => parseSettings({ 'rota.endpoint': 'existing' }, { alone: true })).toThrow(
+      /endpoint: given "existing", expected create, or none/,
+    );
+    expect(parseSettings({ 'rota.endpoint': 'existing' })).toMatchObject({ endpoint: 'existing' });
+  });
+});
+
+describe('a setting', () => {
+  it.each([
+    ['webhook.signingSecret', 'whsec_c2VjcmV0IG9mIHRoZSB3ZWJob29r'],
+    ['runbookUrl', 'javascript:alert(1)'],
+    ['restoreFrom', '-bad--name'],
+  ])('%s is refused as %s', (path, given) => {
+    expect(paths({ [`rota.${path}`]: given })).toEqual([path]);
+  });
+
+  it('that may be a key by mistake is not shown in its fault', () => {
+    expect(() => parseSettings({ 'rota.webhook.signingSecret': 'whsec_c2VjcmV0' })).toThrow('(not shown)');
+    expect(() => parseSettings({ 'rota.webhook.signingSecret': 'whsec_c2VjcmV0' })).not.toThrow('c2VjcmV0');
+  });
+});
+
 describe('settings', () => {
   it('have the documented defaults when nothing is given', () => {
     const settings = parseSettings({}, { nowSeconds: 1_700_000_000 });

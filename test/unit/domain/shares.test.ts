@@ -91,6 +91,7 @@ describe('the shares of a queue', () => {
     const shares = sharesOf(queueAt(120), tenants);
     expect(shares?.tenants.get('big')).toEqual({ realised: 60 / 120, entitled: 8 / 12 });
     expect(shares?.tenants.get('small')).toEqual({ realised: 20 / 120, entitled: 1 / 12 });
+    expect(shares?.level).toBeCloseTo(1 / 12, 12);
     expect(shares?.fairnessError).toBeCloseTo(8 / 12 - 60 / 120, 12);
   });
 
@@ -115,6 +116,8 @@ describe('the shares of a queue', () => {
     const few = reading('few', { weight: 100, ready: 60, ratePerSecond: 1 });
     const shares = sharesOf(queueAt(100), [few, reading('many', { ratePerSecond: 99 })]);
     expect(shares?.tenants.get('few')).toEqual({ realised: 1 / 100, entitled: 2 / 100 });
+    // What it does not want is worth more to the other, by weight.
+    expect(shares?.level).toBeCloseTo(98 / 100, 12);
   });
 
   it('count a starved tenant by what it should have had', () => {

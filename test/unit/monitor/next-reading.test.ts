@@ -52,7 +52,7 @@ const stats = (given: Partial<QueueStats> = {}): QueueStats => ({
 });
 
 const silent = { nowMs: MINUTE, ratePerSecond: null, rateSpanMs: 0 };
-const sweep = { cursor: '0', differences: 0 };
+const sweep = { cursor: '0', repaired: 0 };
 
 /** A tenant of which so much was served, in a queue of which so much was. */
 const lookAt = (served: number, all: number) => ({

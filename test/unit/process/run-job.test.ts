@@ -62,6 +62,21 @@ describe('a job', () => {
     expect(result).toEqual({ index: 3, result: 'failed', durationMs: expect.any(Number), retryDelayMs: 1_000, error });
   });
 
+  it('of a type that does not load has failed, and the log says why, since all of that type do', async () => {
+    const { log, lines } = keptLog();
+    const jobs = { test: () => Promise.reject(new Error('no such key')) };
+    const backoff = { baseMs: 1_000, capMs: 8_000 };
+    const { result } = startJob('acme', visitJob(), 60_000, { jobs, backoff, random: () => 0.5, log });
+    expect(await result).toMatchObject({ result: 'failed', error: 'Error: no such key' });
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'job type does not load',
+        fields: { jobType: 'test', jobId: '0-1', reason: 'Error: no such key' },
+      },
+    ]);
+  });
+
   it('is dead when its handler says that nothing can mend it', async () => {
     const result = await run(async () => {
       throw new PermanentFailure('no such invoice');

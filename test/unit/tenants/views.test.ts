@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { getQueue } from '../../../functions/contract/queue.ts';
 import { getTenant } from '../../../functions/contract/tenants.ts';
 import type { QueueStats, TenantView } from '../../../functions/lib/domain/outcomes.ts';
+import type { Reading } from '../../../functions/lib/telemetry/reading.ts';
+import { nextReading } from '../../../functions/monitor/next-reading.ts';
 import { queueBody, tenantBody } from '../../../functions/tenants/views.ts';
 
 const bounds = { quantum: 4, visitConcurrency: 1, maxVisitMs: 5_000 };
@@ -66,9 +68,23 @@ function stats(given: Partial<QueueStats> = {}): QueueStats {
   };
 }
 
+/** A minute ago nobody but those that contended was served, and a weight of 1 was worth a fifth of it. */
+const lastReading: Reading = {
+  ...nextReading(
+    {
+      stats: stats(),
+      queue: { nowMs: 1_012_345, ratePerSecond: null, rateSpanMs: 0 },
+      tenants: [],
+      sweep: { cursor: '0', repaired: 0 },
+    },
+    undefined,
+  ),
+  level: 0.2,
+};
+
 describe('a tenant', () => {
   it('is shown as the contract says', () => {
-    const body = tenantBody(view(), bounds);
+    const body = tenantBody(view(), bounds, undefined);
     expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
     expect(body).toMatchObject({
       depth: 100,
@@ -83,6 +99,19 @@ describe('a tenant', () => {
     });
   });
 
+  it.each<[string, Partial<TenantView>, Partial<Reading> | undefined, number]>([
+    ['its weight’s worth of what others left', {}, {}, 0.6],
+    ['no more than everything', { weight: 8 }, {}, 1],
+    ['what it had while nothing waits', { ready: 0 }, {}, 0.4167],
+    ['what it had while something of its own holds it', { held: ['concurrency'] }, {}, 0.4167],
+    ['its part by weight where nobody contended', {}, { level: null }, 0.375],
+    ['its part by weight when monitor has been silent for long', {}, { nowMs: 800_000 }, 0.375],
+    ['its part by weight before the first reading', {}, undefined, 0.375],
+  ])('is entitled to %s', (_what, given, reading, entitled) => {
+    const last = reading && { ...lastReading, ...reading };
+    expect(tenantBody(view(given), bounds, last).share.entitled).toBe(entitled);
+  });
+
   it('that was never seen is shown as the contract says', () => {
     const body = tenantBody(
       view({
@@ -95,6 +124,7 @@ describe('a tenant', () => {
         p95Ms: null,
       }),
       bounds,
+      undefined,
     );
     expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
     expect(body).toMatchObject({ record: {}, oldestAgeSeconds: null, waiting: null, estimatedDrainSeconds: 0 });
@@ -126,7 +156,7 @@ describe('a tenant', () => {
       { because: 'turn', estimatedStartSeconds: 3 },
     ],
   ])('is told why it waits: %s', (_name, given, waiting) => {
-    const body = tenantBody(view(given), bounds);
+    const body = tenantBody(view(given), bounds, undefined);
     expect(body.waiting).toMatchObject(Object(waiting));
     expect(getTenant.responses[200]?.schema.safeParse(body).error?.issues).toBeUndefined();
   });

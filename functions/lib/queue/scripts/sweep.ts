@@ -9,7 +9,7 @@ export const sweep = defineScript({
   allowOom: true,
   fields: ['totals'],
   decode: (reply): SweepOutcome => {
-    const [now, tenants, ...flat] = afterOutcome('sweep', 'swept', reply);
+    const [now, tenants, repaired, ...flat] = afterOutcome('sweep', 'swept', reply);
     const differences: SweepDifference[] = [];
     for (let i = 0; i < flat.length; i += 4) {
       differences.push({
@@ -19,6 +19,6 @@ export const sweep = defineScript({
         counted: number(flat[i + 3]),
       });
     }
-    return { nowMs: number(now), tenants: number(tenants), differences };
+    return { nowMs: number(now), tenants: number(tenants), repaired: number(repaired), differences };
   },
 });

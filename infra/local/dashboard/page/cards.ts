@@ -1,8 +1,7 @@
 import type { DashboardView, WidgetView } from '../view.ts';
 import { Chart, isParts } from './chart.ts';
 import { h, setText } from './dom.ts';
-import { duration, number } from './format.ts';
-import { markdown } from './markdown.ts';
+import { duration } from './format.ts';
 import type { Tones } from './palette.ts';
 
 /** A widget in its place. What it shows changes; where it stands does not. */
@@ -11,7 +10,6 @@ class Card {
   readonly #content = h('div', { class: 'content' });
   readonly #tones: Tones;
   #chart: Chart | undefined;
-  #source = '';
 
   constructor(widget: WidgetView, tones: Tones) {
     this.#tones = tones;
@@ -29,13 +27,6 @@ class Card {
         if (!this.#chart) this.#content.append((this.#chart = new Chart(this.#tones)).element);
         this.#chart.update(widget, view.times, emptyText(view));
         break;
-      case 'numbers':
-        this.#content.replaceChildren(...widget.lines.map(({ label, values }) => numberOf(label, values)));
-        break;
-      case 'text':
-        if (this.#source !== widget.markdown) this.#content.replaceChildren(markdown(widget.markdown));
-        this.#source = widget.markdown;
-        break;
       case 'elsewhere':
         setText(this.#content, widget.why);
         break;
@@ -51,10 +42,6 @@ function unitsOf(widget: WidgetView): HTMLElement {
   const { lines, left, rightLabel } = widget;
   const right = rightLabel !== '' && lines.some(({ axis }) => axis === 'right') ? `right: ${rightLabel}` : '';
   return h('span', { class: 'unit' }, [isParts(widget) ? '' : left.label, right].filter(Boolean).join(' · '));
-}
-
-function numberOf(label: string, values: readonly (number | null)[]): HTMLElement {
-  return h('p', { class: 'number' }, h('strong', {}, number(values.findLast((v) => v !== null))), h('span', {}, label));
 }
 
 function emptyText({ monitor }: DashboardView): string {

@@ -5,7 +5,7 @@ import { clock, number, percent } from './format.ts';
 import { rest, type Tone, toneAt, type Tones } from './palette.ts';
 import { currentTheme, onTheme, type Theme } from './theme.ts';
 
-type ChartView = Extract<WidgetView, { kind: 'chart' | 'numbers' }>;
+type ChartView = Extract<WidgetView, { kind: 'chart' }>;
 
 interface Entry {
   readonly tone: Tone;
@@ -39,10 +39,7 @@ export class Chart {
     const nothing = view.lines.every(({ values }) => values.every((value) => value === null));
     setText(this.#empty, nothing ? emptyText : '');
     this.#plot.classList.toggle('nothing', nothing);
-    const shape = JSON.stringify([
-      view.lines.map(({ label, tenant, axis, row }) => [label, tenant, axis, row]),
-      view.stacked,
-    ]);
+    const shape = JSON.stringify(view.lines.map(({ label, tenant, axis, row }) => [label, tenant, axis, row]));
     if (shape !== this.#shape || !this.#uplot) {
       this.#shape = shape;
       this.#rebuild();
@@ -134,17 +131,12 @@ export class Chart {
             stroke,
             width: 1.5,
             ...(isDashed(line, view.lines) && { dash: [4, 4] }),
-            ...(view.stacked && { fill: `${stroke}38` }),
             points: { show: true, size: 5, fill: stroke, filter: lonePoints },
           };
         }),
       ],
-      ...(view.stacked && {
-        bands: view.lines.slice(1).map((_, i) => ({ series: [i + 2, i + 1] as [number, number] })),
-      }),
       hooks: {
         setCursor: [(u) => this.#showValues(u.cursor.idx ?? null)],
-        draw: [(u) => drawMarks(u, view, theme, font)],
       },
     };
   }
@@ -178,40 +170,14 @@ function isDashed({ tenant, other, row }: LineView, lines: readonly LineView[]):
   return lines.some((line) => isSame(line) && line.row < row);
 }
 
-function dataOf({ lines, stacked }: ChartView, times: readonly number[]): uPlot.AlignedData {
-  const below = times.map(() => 0);
-  const drawn = lines.map(({ values }) => {
-    if (!stacked) return [...values];
-    return values.map((value, i) => (value === null ? null : (below[i] = (below[i] ?? 0) + value)));
-  });
-  return [times.map((ms) => ms / 1_000), ...drawn];
+function dataOf({ lines }: ChartView, times: readonly number[]): uPlot.AlignedData {
+  return [times.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])];
 }
 
 /** From 0, as the body says where it does, and never so narrow that noise looks like news. */
-function rangeOf({ left, marks }: ChartView): uPlot.Range.Function {
+function rangeOf({ left }: ChartView): uPlot.Range.Function {
   return (_u, low, high) => {
-    const top = Math.max(high ?? 0, ...marks.map(({ value }) => value)) * 1.1;
+    const top = (high ?? 0) * 1.1;
     return [left.min ?? Math.min(0, low ?? 0), left.max ?? (top > 0 ? top : 1)];
   };
-}
-
-function drawMarks(u: uPlot, { marks }: ChartView, theme: Theme, font: string): void {
-  const { ctx, bbox } = u;
-  for (const { label, value } of marks) {
-    const y = Math.round(u.valToPos(value, 'y', true));
-    if (y < bbox.top || y > bbox.top + bbox.height) continue;
-    ctx.save();
-    ctx.strokeStyle = theme.alarm;
-    ctx.fillStyle = theme.alarm;
-    ctx.lineWidth = devicePixelRatio;
-    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-    ctx.font = font.replace('11px', `${10 * devicePixelRatio}px`);
-    ctx.textAlign = 'right';
-    ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 4 * devicePixelRatio);
-    ctx.restore();
-  }
 }

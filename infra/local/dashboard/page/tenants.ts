@@ -1,7 +1,7 @@
 import type { TenantRow, TenantsView } from '../view.ts';
 import { h, setChildren, setText } from './dom.ts';
 import { duration, number, percent } from './format.ts';
-import { rest, type Tones } from './palette.ts';
+import { rest, type Tone, type Tones } from './palette.ts';
 import { currentTheme, onTheme } from './theme.ts';
 
 /** What keeps a tenant from being served, beyond others being ahead of it. */
@@ -23,7 +23,7 @@ class Row {
   readonly #tick = h('i', { class: 'tick' });
   readonly #realised = h('span', { class: 'realised' });
   readonly #entitled = h('span', { class: 'entitled' });
-  readonly #paint: () => void;
+  readonly #tone: Tone;
 
   constructor({ tenant, other }: TenantRow, tones: Tones) {
     const name = h('th', { scope: 'row', title: tenant }, h('bdi', {}, other ? 'all others' : tenant), this.#because);
@@ -31,11 +31,12 @@ class Row {
     const bar = h('span', { class: 'bar' }, this.#bar, this.#tick);
     const share = h('td', { class: 'share' }, h('div', {}, bar, numbers));
     this.element = h('tr', { 'data-tenant': tenant }, name, ...this.#cells, share);
-    this.#paint = () => {
-      this.#bar.style.background = (other ? rest : tones.of(tenant))[currentTheme().name];
-    };
-    this.#paint();
-    onTheme(this.#paint);
+    this.#tone = other ? rest : tones.of(tenant);
+    this.paint();
+  }
+
+  paint(): void {
+    this.#bar.style.background = this.#tone[currentTheme().name];
   }
 
   update(row: TenantRow): void {
@@ -63,13 +64,16 @@ function keyOf({ tenant, other }: TenantRow): string {
 /** The tenants, with what each gets beside what it is entitled to: one bar, and a tick where it should end. */
 export class Tenants {
   readonly element: HTMLElement;
-  readonly #rows = new Map<string, Row>();
+  #rows = new Map<string, Row>();
   readonly #body = h('tbody');
   readonly #note = h('p', { class: 'empty' });
   readonly #tones: Tones;
 
   constructor(tones: Tones) {
     this.#tones = tones;
+    onTheme(() => {
+      for (const row of this.#rows.values()) row.paint();
+    });
     const head = h('tr', {}, ...COLUMNS.map((column) => h('th', { scope: 'col' }, column)));
     const legend = h(
       'p',
@@ -89,14 +93,14 @@ export class Tenants {
   }
 
   update({ rows, trouble }: TenantsView): void {
+    // Only who is shown is kept: a page may stay open while thousands come and go.
+    this.#rows = new Map(
+      rows.map((row) => [keyOf(row), this.#rows.get(keyOf(row)) ?? new Row(row, this.#tones)] as const),
+    );
+    for (const row of rows) this.#rows.get(keyOf(row))?.update(row);
     setChildren(
       this.#body,
-      rows.map((row) => {
-        const shown = this.#rows.get(keyOf(row)) ?? new Row(row, this.#tones);
-        this.#rows.set(keyOf(row), shown);
-        shown.update(row);
-        return shown.element;
-      }),
+      [...this.#rows.values()].map(({ element }) => element),
     );
     this.element.classList.toggle('nothing', rows.length === 0);
     setText(

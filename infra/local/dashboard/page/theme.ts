@@ -7,7 +7,6 @@ export interface Theme {
   /** Text that should not compete with data. */
   readonly quiet: string;
   readonly line: string;
-  readonly alarm: string;
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -20,7 +19,6 @@ export function currentTheme(): Theme {
     font: style.fontFamily || 'sans-serif',
     quiet: property('--quiet'),
     line: property('--line'),
-    alarm: property('--alarm'),
   };
 }
 
