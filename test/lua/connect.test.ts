@@ -8,6 +8,7 @@ import { connectRedis } from '../../functions/lib/queue/connect.ts';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { iamToken } from '../../functions/lib/queue/iam-token.ts';
 import { describeThrown } from '../../functions/lib/telemetry/logger.ts';
+import { testConfig } from '../support/queue-fixture.ts';
 import { clientOptions, freePort, type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
 
 const env = {
@@ -83,13 +84,19 @@ describe('a connection by TLS with a signed password', () => {
   });
 
   it('tells in the log why it is refused, and not with what', async () => {
-    const at = new Date(Date.now() - MINUTE_MS);
-    await acceptOnly(at);
+    await acceptOnly(new Date());
     const client = createQueueClient({ redis: open(connection(), env), queue: 'default', shard: 0 });
+    await client.configure(testConfig());
+    await acceptOnly(new Date(Date.now() - MINUTE_MS));
+    await killAll();
+    const reasons: string[] = [];
+    // The first may be told of nothing but the lost connection.
     for (let attempt = 0; attempt < 3; attempt++) {
-      const said = describeThrown(await client.stats().catch((error: unknown) => error));
-      expect(said).toContain('WRONGPASS');
-      expect(said).not.toContain('X-Amz');
+      reasons.push(describeThrown(await client.stats().catch((error: unknown) => error)));
+    }
+    for (const reason of reasons.slice(1)) {
+      expect(reason).toContain('WRONGPASS');
+      expect(reason).not.toContain('X-Amz');
     }
   });
 

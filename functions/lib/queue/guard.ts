@@ -42,12 +42,6 @@ const scrub = (error: Error): Error => {
   return error;
 };
 
-/** Why there is no connection the client knows only of each node: a refused password would pass for an absent server. */
-const because = (error: Error, cause: Error | undefined): Error => {
-  if (cause !== undefined && cause !== error) error.cause ??= cause;
-  return error;
-};
-
 /**
  * Bounds every command of a client in time, and keeps it from being sent on a connection that has died unseen.
  *
@@ -121,7 +115,7 @@ export function guard(client: Redis | Cluster): void {
     if (guarded.has(command)) return command.isSettled ? command.promise : send(command, stream);
     guarded.add(command);
     const reject = command.reject.bind(command);
-    command.reject = (error) => reject(because(scrub(error), isReady() ? undefined : lastError));
+    command.reject = (error) => reject(scrub(error));
     const timeMs = deadlineMs(command);
     limit(command, timeMs, () => {
       // An answer that is overdue may never come: what follows must not queue up behind it.
