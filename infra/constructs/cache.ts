@@ -2,6 +2,7 @@ import { ArnFormat, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as elasticache from 'aws-cdk-lib/aws-elasticache';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
 import { accessString } from './access-string.ts';
@@ -9,7 +10,10 @@ import type { QueueNames } from './names.ts';
 import type { Network } from './network.ts';
 
 interface CacheProps {
-  readonly settings: Pick<Settings, 'queue' | 'engine' | 'nodeType' | 'replicas' | 'durability' | 'restoreFrom'>;
+  readonly settings: Pick<
+    Settings,
+    'queue' | 'engine' | 'nodeType' | 'replicas' | 'durability' | 'restoreFrom' | 'redisAuth'
+  >;
   readonly names: QueueNames;
   readonly network: Network;
 }
@@ -34,22 +38,25 @@ const parameters: Record<'cluster-enabled' | 'maxmemory-policy', string> = {
 interface Connection {
   readonly url: string;
   readonly cluster: boolean;
-  readonly auth: 'iam';
+  readonly auth: Settings['redisAuth'];
   readonly name: string;
+  readonly secret: string;
 }
 
 /**
  * The Redis of the queue: one shard in cluster mode from the first day, since going there later is a migration;
- * encrypted, and open to one user who is authenticated by IAM and sees the keys of this queue only.
+ * encrypted, and open to one user, authenticated by IAM or by a password, who sees the keys of this queue only.
  */
 export class Cache extends Construct {
   readonly connection: Connection;
   private readonly group: elasticache.CfnReplicationGroup;
   private readonly user: elasticache.CfnUser;
+  /** With the password of its user, where there is one. */
+  readonly secret?: secretsmanager.ISecret;
 
   constructor(scope: Construct, id: string, { settings, names, network }: CacheProps) {
     super(scope, id);
-    const { queue, engine, nodeType, replicas, durability, restoreFrom } = settings;
+    const { queue, engine, nodeType, replicas, durability, restoreFrom, redisAuth } = settings;
     const { version, family } = release(settings);
 
     const securityGroup = network.group('CacheGroup', 'Cache of the queue');
@@ -57,12 +64,15 @@ export class Cache extends Construct {
 
     // IAM authentication wants the id to equal the name, in lower case.
     const userName = names.short('rota');
+    if (redisAuth === 'password') this.secret = this.makeSecret(queue, userName);
     this.user = new elasticache.CfnUser(this, 'User', {
       userId: userName,
       userName,
       engine,
       accessString: accessString(queue),
-      authenticationMode: { Type: 'iam' },
+      authenticationMode: this.secret
+        ? { Type: 'password', Passwords: [this.secret.secretValueFromJson('password').unsafeUnwrap()] }
+        : { Type: 'iam' },
     });
     const users = engine === 'redis' ? [this.user, this.lockedDefaultUser(names.short('rota-off'))] : [this.user];
     const userGroup = new elasticache.CfnUserGroup(this, 'UserGroup', {
@@ -108,7 +118,7 @@ export class Cache extends Construct {
     Validations.of(this.group).acknowledge({
       id: 'AwsSolutions-AEC6',
       reason:
-        'Its user is authenticated by IAM with tokens that live for 15 minutes, so there is no secret to keep or leak.',
+        'Its user is authenticated by the user group, with an access string of its own, which a token of the whole cache would exclude.',
     });
     if (replicas === 0) {
       Validations.of(this.group).acknowledge({
@@ -121,8 +131,9 @@ export class Cache extends Construct {
     this.connection = {
       url: `rediss://${userName}@${this.group.attrConfigurationEndPointAddress}:${this.group.attrConfigurationEndPointPort}`,
       cluster: true,
-      auth: 'iam',
+      auth: redisAuth,
       name: this.group.ref,
+      secret: this.secret?.secretArn ?? '',
     };
   }
 
@@ -133,6 +144,12 @@ export class Cache extends Construct {
 
   /** What a role needs to connect as the user of the queue. */
   connectStatement(): iam.PolicyStatement {
+    if (this.secret) {
+      return new iam.PolicyStatement({
+        actions: ['secretsmanager:GetSecretValue'],
+        resources: [this.secret.secretArn],
+      });
+    }
     const arn = (resource: string, resourceName: string) =>
       Stack.of(this).formatArn({
         service: 'elasticache',
@@ -144,6 +161,26 @@ export class Cache extends Construct {
       actions: ['elasticache:Connect'],
       resources: [arn('replicationgroup', this.group.ref), arn('user', this.user.ref)],
     });
+  }
+
+  /** Made by Secrets Manager at deploy: the password is in no template. Its fields are those of AWS's own rotation functions. */
+  private makeSecret(queue: string, username: string): secretsmanager.Secret {
+    const secret = new secretsmanager.Secret(this, 'Secret', {
+      description: `Password of the Redis user of the Rota queue ${queue}`,
+      generateSecretString: {
+        secretStringTemplate: JSON.stringify({ username }),
+        generateStringKey: 'password',
+        // Of 16 to 128 characters, some signs are refused by ElastiCache.
+        passwordLength: 64,
+        excludePunctuation: true,
+      },
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason:
+        'A rotation has to reach the user of ElastiCache by a function with a way out, which this network does not have; the runbook rotates by hand, without an interruption.',
+    });
+    return secret;
   }
 
   /** A group of this engine must have a user of that name; nobody is to use it. */

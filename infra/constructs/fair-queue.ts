@@ -86,6 +86,7 @@ export class FairQueue extends Construct implements iam.IGrantable, ec2.IConnect
     this.cache = new Cache(this, 'Cache', { settings, names, network });
     this.functions = new Functions(this, 'Functions', { ...props, settings, names, network, cache: this.cache });
     network.connectToLambda([this.functions.dispatch, this.functions.process]);
+    network.connectToSecrets(this.cache.secret ? [this.cache.secret] : []);
     this.api = new Api(this, 'Api', { settings, names, functions: this.functions });
     this.grants = new Grants(this, 'Grants', { settings, api: this.api, functions: this.functions });
     new Schedules(this, 'Schedules', {

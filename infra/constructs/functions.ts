@@ -186,7 +186,8 @@ export class Functions extends Construct implements FunctionRecord {
       );
     }
 
-    const leaves = spec.callsOut || (targets.length > 0 && settings.endpoint === 'none');
+    const callsAws = targets.length > 0 || settings.redisAuth === 'password';
+    const leaves = spec.callsOut || (callsAws && settings.endpoint === 'none');
     const made = new lambda.Function(scope, 'Function', {
       description: spec.description,
       runtime: lambda.Runtime.NODEJS_24_X,

@@ -2,6 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { Settings } from '../../functions/lib/config/table.ts';
 
@@ -35,8 +36,40 @@ const FUNCTIONS_SUBNET_TYPE = {
 
 const HTTPS = ec2.Port.tcp(443);
 
-/** Whose Lambda endpoint is where, for those who find one there already. */
-const endpoints = new WeakMap<ec2.IVpc, { readonly owner: Construct; readonly endpoint: ec2.InterfaceVpcEndpoint }>();
+/** A service of AWS that functions call, and how the endpoint by which they do is called. */
+interface Service {
+  readonly name: string;
+  readonly id: string;
+  readonly groupId: string;
+  readonly calls: string;
+  readonly service: ec2.InterfaceVpcEndpointAwsService;
+}
+
+const LAMBDA: Service = {
+  name: 'Lambda',
+  id: 'LambdaEndpoint',
+  groupId: 'EndpointGroup',
+  calls: 'Invocations',
+  service: ec2.InterfaceVpcEndpointAwsService.LAMBDA,
+};
+
+const SECRETS: Service = {
+  name: 'Secrets Manager',
+  id: 'SecretsEndpoint',
+  groupId: 'SecretsEndpointGroup',
+  calls: 'Requests for a password',
+  service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+};
+
+interface Endpoint {
+  readonly owner: Construct;
+  readonly endpoint: ec2.InterfaceVpcEndpoint;
+}
+
+/** Whose endpoint of a service is where, for those who find one there already. */
+const endpoints = new Map<Service, WeakMap<ec2.IVpc, Endpoint>>(
+  [LAMBDA, SECRETS].map((service) => [service, new WeakMap()]),
+);
 
 /**
  * Private subnets for cache and functions, in a network made for the queue (two zones) or in a given one, without a way out
@@ -81,7 +114,7 @@ export class Network extends Construct {
     if (endpoint === 'existing') {
       // Whatever its own group, it is in this network.
       const inside = ec2.Peer.ipv4(this.vpc.vpcCidrBlock);
-      this.functionsGroup.addEgressRule(inside, HTTPS, 'Endpoint of the Lambda service');
+      this.functionsGroup.addEgressRule(inside, HTTPS, 'Endpoints of AWS services');
     }
   }
 
@@ -97,14 +130,32 @@ export class Network extends Construct {
    * @throws Error when the network has such an endpoint already.
    */
   connectToLambda(targets: readonly lambda.IFunction[]): void {
+    this.connectTo(
+      LAMBDA,
+      'lambda:InvokeFunction',
+      targets.map((target) => target.functionArn),
+    );
+  }
+
+  /**
+   * The same for reading these secrets.
+   *
+   * @throws Error when the network has such an endpoint already.
+   */
+  connectToSecrets(secrets: readonly secretsmanager.ISecret[]): void {
+    if (secrets.length === 0) return;
+    this.connectTo(
+      SECRETS,
+      'secretsmanager:GetSecretValue',
+      secrets.map((secret) => secret.secretArn),
+    );
+  }
+
+  private connectTo(service: Service, action: string, resources: string[]): void {
     if (this.settings.endpoint === 'none') return;
-    const endpoint = this.settings.endpoint === 'create' ? this.makeEndpoint() : this.neighbour();
+    const endpoint = this.settings.endpoint === 'create' ? this.makeEndpoint(service) : this.neighbour(service);
     endpoint?.addToPolicy(
-      new iam.PolicyStatement({
-        principals: [new iam.StarPrincipal()],
-        actions: ['lambda:InvokeFunction'],
-        resources: targets.map((target) => target.functionArn),
-      }),
+      new iam.PolicyStatement({ principals: [new iam.StarPrincipal()], actions: [action], resources }),
     );
   }
 
@@ -139,31 +190,31 @@ export class Network extends Construct {
     return selected;
   }
 
-  private makeEndpoint(): ec2.InterfaceVpcEndpoint {
-    const other = endpoints.get(this.vpc);
+  private makeEndpoint(service: Service): ec2.InterfaceVpcEndpoint {
+    const other = endpoints.get(service)?.get(this.vpc);
     if (other) {
       throw new Error(
-        `The vpc has a Lambda endpoint already, made by ${other.owner.node.path}, and AWS allows one with private DNS: set endpoint to existing`,
+        `The vpc has a ${service.name} endpoint already, made by ${other.owner.node.path}, and AWS allows one with private DNS: set endpoint to existing`,
       );
     }
-    const group = this.group('EndpointGroup', 'Endpoint of the Lambda service');
-    group.connections.allowFrom(this.functionsGroup, HTTPS, 'Invocations by functions of the queue');
-    const endpoint = new ec2.InterfaceVpcEndpoint(this, 'LambdaEndpoint', {
+    const group = this.group(service.groupId, `Endpoint of the ${service.name} service`);
+    group.connections.allowFrom(this.functionsGroup, HTTPS, `${service.calls} by functions of the queue`);
+    const endpoint = new ec2.InterfaceVpcEndpoint(this, service.id, {
       vpc: this.vpc,
-      service: ec2.InterfaceVpcEndpointAwsService.LAMBDA,
+      service: service.service,
       subnets: this.functionSubnets,
       securityGroups: [group],
       open: false,
     });
-    endpoints.set(this.vpc, { owner: this, endpoint });
+    endpoints.get(service)?.set(this.vpc, { owner: this, endpoint });
     return endpoint;
   }
 
   /** The endpoint that another queue of this stack has made here; across stacks the two would depend on each other. */
-  private neighbour(): ec2.InterfaceVpcEndpoint | undefined {
-    const made = endpoints.get(this.vpc);
+  private neighbour(service: Service): ec2.InterfaceVpcEndpoint | undefined {
+    const made = endpoints.get(service)?.get(this.vpc);
     if (!made || Stack.of(made.owner) !== Stack.of(this)) return undefined;
-    made.endpoint.connections.allowFrom(this.functionsGroup, HTTPS, 'Invocations by functions of another queue');
+    made.endpoint.connections.allowFrom(this.functionsGroup, HTTPS, `${service.calls} by functions of another queue`);
     return made.endpoint;
   }
 }

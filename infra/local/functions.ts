@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { shardPrefix } from '../../functions/lib/queue/keys.ts';
 import type { Assembly } from './assembly.ts';
 import type { FunctionSpec } from './environment.ts';
 import { isObject, type Resource, type Template, textOf } from './template.ts';
@@ -111,15 +112,30 @@ function secretOf(id: string, name: string, value: string): string {
  * @throws Error naming the queues there are, when it is not clear which one is meant.
  */
 export function functionsOfQueue(functions: DeclaredFunction[], queue?: string): DeclaredFunction[] {
-  const queueOf = ({ env: { ROTA_QUEUE } }: DeclaredFunction) => ROTA_QUEUE;
-  const names = functions
-    .filter(({ name }) => name.endsWith('-process'))
-    .flatMap((declared) => queueOf(declared) ?? []);
+  const nameIn = ({ env: { ROTA_QUEUE } }: DeclaredFunction) => ROTA_QUEUE;
+  const names = functions.filter(({ name }) => name.endsWith('-process')).flatMap((declared) => nameIn(declared) ?? []);
   const wanted = queue ?? (names.length === 1 ? names[0] : undefined);
   if (names.length > 1 && names.filter((name) => name === wanted).length !== 1) {
     throw new Error(
       `The stack has the queues ${names.join(', ')}; the local runner runs one, of a name that no other has: say which as queue`,
     );
   }
-  return functions.filter((declared) => [undefined, wanted].includes(queueOf(declared)));
+  return functions.filter((declared) => [undefined, wanted].includes(nameIn(declared)));
+}
+
+/** The queue of this stack, by the environment of its functions; undefined when the stack has none. */
+export function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } | undefined {
+  const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
+  if (env?.ROTA_QUEUE === undefined) return undefined;
+  return { name: env.ROTA_QUEUE, keyPrefix: shardPrefix(env.ROTA_QUEUE, Number(env.ROTA_SHARD)) };
+}
+
+/** @throws Error naming the functions there are, when the last word or whole name is not that of exactly one. */
+export function nameOf(functions: DeclaredFunction[], name: string): string {
+  const matching = functions.filter((declared) => declared.name === name || declared.name.endsWith(`-${name}`));
+  const [only] = matching;
+  if (!only || matching.length > 1) {
+    throw new Error(`${name} names ${matching.length} functions; there are ${functions.map((f) => f.name).join(', ')}`);
+  }
+  return only.name;
 }

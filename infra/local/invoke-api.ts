@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { accessKeyIdOf, headerOf, refuse } from './aws-request.ts';
 import { messageOf } from './errors.ts';
 import type { DeclaredFunction } from './functions.ts';
 import { readBody } from './http-server.ts';
@@ -23,7 +24,7 @@ export function invokeApi(
     if (request.method !== 'POST' || reference === undefined) {
       return refuse(response, 404, 'UnknownOperationException', { Message: 'The local runner offers Invoke only' });
     }
-    const refusal = await lambda.refusal(accessKeyIdOf(request), reference);
+    const refusal = await lambda.refusal(accessKeyIdOf(request), 'lambda:InvokeFunction', lambda.arnOf(reference));
     if (refusal) return refuse(response, 403, 'AccessDeniedException', { Message: refusal });
     const qualifier = searchParams.get('Qualifier') ?? '$LATEST';
     const target = qualifier === '$LATEST' ? lambda.find(reference) : undefined;
@@ -92,15 +93,6 @@ async function perform(
   response.end(result.payload);
 }
 
-function refuse(response: ServerResponse, status: number, type: string, body: Record<string, string>): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'x-amzn-requestid': randomUUID(),
-    'x-amzn-errortype': type,
-  });
-  response.end(JSON.stringify(body));
-}
-
 /** The function that an Invoke path names, decoded; undefined when it names none or cannot be decoded. */
 function nameIn(pathname: string): string | undefined {
   try {
@@ -109,16 +101,6 @@ function nameIn(pathname: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** `AWS4-HMAC-SHA256 Credential=<access key id>/<date>/…`; the signature itself is taken for granted. */
-function accessKeyIdOf(request: IncomingMessage): string | undefined {
-  return /Credential=([^/,\s]+)\//.exec(request.headers.authorization ?? '')?.[1];
 }
 
 function jsonFault(text: string): string | undefined {

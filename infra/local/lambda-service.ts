@@ -75,24 +75,26 @@ export class LambdaService {
     return { requestId, result, environment };
   }
 
+  /** The ARN of a function as a call names it; there need not be one. */
+  arnOf(reference: string): string {
+    const [, , , region, accountId] = this.functions[0]?.arn.split(':') ?? [];
+    const arn = `arn:aws:lambda:${region}:${accountId}:function:${reference.split(':').at(-1)}`;
+    return this.find(reference)?.arn ?? (reference.startsWith('arn:') ? reference : arn);
+  }
+
   /**
-   * Whether a caller may invoke a function, by the access key id that signed the call: an environment's key means its
-   * function's role, any other key the developer's own credentials, which may do everything.
+   * Whether a caller may do this, by the access key id that signed the call: an environment's key means its function's role,
+   * any other key the developer's own credentials, which may do everything.
    *
-   * @param reference of the function as the call names it; there need not be one.
    * @returns why not, or undefined.
    */
-  async refusal(accessKeyId: string | undefined, reference: string): Promise<string | undefined> {
+  async refusal(accessKeyId: string | undefined, action: string, resource: string): Promise<string | undefined> {
     const caller = this.functions.find(({ name }) => accessKeyId && this.pool(name).find(accessKeyId));
     if (!caller) return undefined;
-    const [, , , region, accountId] = caller.arn.split(':');
-    const arn = reference.startsWith('arn:')
-      ? reference
-      : `arn:aws:lambda:${region}:${accountId}:function:${reference.split(':').at(-1)}`;
-    const call = { caller: caller.role, action: 'lambda:InvokeFunction', resource: this.find(reference)?.arn ?? arn };
-    if (await this.#options.permissions.allowsFunction({ ...call, functionArn: caller.arn })) return undefined;
-    const user = `arn:aws:sts::${accountId}:assumed-role/${caller.role}/${caller.name}`;
-    return `User: ${user} is not authorized to perform: ${call.action} on resource: ${call.resource} because no identity-based policy allows the ${call.action} action`;
+    const call = { caller: caller.role, action, resource, functionArn: caller.arn };
+    if (await this.#options.permissions.allowsFunction(call)) return undefined;
+    const user = `arn:aws:sts::${caller.arn.split(':')[4]}:assumed-role/${caller.role}/${caller.name}`;
+    return `User: ${user} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
   }
 
   /** Stops accepting, drops the queued events and ends every process. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { shardPrefix } from '../../functions/lib/queue/keys.ts';
 import { readAssembly } from './assembly.ts';
 import { DASHBOARD_PATH, dashboardServer, isDashboard } from './dashboard/server.ts';
 import { Tenants } from './dashboard/tenants.ts';
-import { type DeclaredFunction, functionsOfQueue, readFunctions } from './functions.ts';
+import { type DeclaredFunction, functionsOfQueue, nameOf, queueOf, readFunctions } from './functions.ts';
 import { httpApi } from './http-api.ts';
 import { readRoutes, readThrottle, type Route } from './http-routes.ts';
 import { type LocalServer, serve } from './http-server.ts';
@@ -19,6 +18,7 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { MetricStore } from './metrics/store.ts';
 import { type RunningRedis, startRedis } from './redis-server.ts';
 import { readSchedules, Scheduler } from './schedules.ts';
+import { isSecretsRequest, Secrets, secretsApi } from './secrets.ts';
 import { checkServiceCalls } from './service-calls.ts';
 import { synthesize } from './synth.ts';
 import { Template } from './template.ts';
@@ -144,6 +144,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       stackName: assembly.stackName,
       redis: { host: hostname, port: Number(port || 6379) },
     });
+    const secrets = new Secrets(template);
     const all = readFunctions(template, assembly);
     const functions = functionsOfQueue(all, options.queue);
     const others = all.filter((declared) => !functions.includes(declared)).map(({ arn }) => arn);
@@ -152,7 +153,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
     const routes = readRoutes(template).filter(isOurs);
     let redis: QueueRedis;
     if (server) {
-      await applyTemplate(server, template);
+      await applyTemplate(server, template, secrets);
       redis = { url: server.url, ...(server.caFile !== undefined && { caFile: server.caFile }), cluster: true };
     } else {
       const queue = queueOf(functions);
@@ -176,14 +177,18 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       permissions,
       mostEnvironments: options.mostEnvironments ?? 8,
       idleMs: options.idleMs ?? 60_000,
-      variables: () => ({ AWS_REGION: REGION, AWS_DEFAULT_REGION: REGION, AWS_ENDPOINT_URL_LAMBDA: lambdaUrl }),
+      variables: () => ({
+        AWS_REGION: REGION,
+        AWS_DEFAULT_REGION: REGION,
+        AWS_ENDPOINT_URL_LAMBDA: lambdaUrl,
+        AWS_ENDPOINT_URL_SECRETS_MANAGER: lambdaUrl,
+      }),
       onLog: (name, line) => logs.add(name, line),
       onMetric: services.onLambda,
       onProblem,
     });
     cleanup.push(() => lambda.stop());
     await checkServiceCalls(functions, permissions);
-    await warmAll(lambda, onProgress);
     const monitorSeconds = options.monitorSeconds ?? MONITOR_SECONDS;
     const schedules = readSchedules(template)
       .filter(isOurs)
@@ -214,11 +219,13 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       onProblem,
       onRequest: services.onRequest,
     });
+    const [invoke, secretsFor] = [invokeApi(lambda), secretsApi(secrets, lambda)];
     handlers.resolve({
       api: (request, response) =>
         dashboard && isDashboard(request) ? dashboard(request, response) : api(request, response),
-      invoke: invokeApi(lambda),
+      invoke: (request, response) => (isSecretsRequest(request) ? secretsFor : invoke)(request, response),
     });
+    await warmAll(lambda, onProgress);
     if (options.schedules ?? true) scheduler.start();
     const unwatch = services.watchRedis(redis);
     cleanup.push(async () => unwatch());
@@ -245,7 +252,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<Local> {
       restartRedis: async () => {
         await server?.stop();
         server = await startRedis({ cluster: true, secure: true, port: Number(port) });
-        await applyTemplate(server, template);
+        await applyTemplate(server, template, secrets);
       },
       stop: async () => {
         stopping = true;
@@ -280,20 +287,4 @@ function redisVariables(declared: DeclaredFunction, redis: QueueRedis): Record<s
   if (declared.env.ROTA_REDIS_URL === undefined) return {};
   if (redis.caFile !== undefined) return { NODE_EXTRA_CA_CERTS: redis.caFile };
   return { ROTA_REDIS_URL: redis.url, ROTA_REDIS_CLUSTER: String(redis.cluster), ROTA_REDIS_AUTH: 'none' };
-}
-
-/** The queue of this stack, by the environment of its functions; undefined when the stack has none. */
-function queueOf(functions: DeclaredFunction[]): { name: string; keyPrefix: string } | undefined {
-  const env = functions.find(({ env: { ROTA_QUEUE } }) => ROTA_QUEUE !== undefined)?.env;
-  if (env?.ROTA_QUEUE === undefined) return undefined;
-  return { name: env.ROTA_QUEUE, keyPrefix: shardPrefix(env.ROTA_QUEUE, Number(env.ROTA_SHARD)) };
-}
-
-function nameOf(functions: DeclaredFunction[], name: string): string {
-  const matching = functions.filter((declared) => declared.name === name || declared.name.endsWith(`-${name}`));
-  const [only] = matching;
-  if (!only || matching.length > 1) {
-    throw new Error(`${name} names ${matching.length} functions; there are ${functions.map((f) => f.name).join(', ')}`);
-  }
-  return only.name;
 }

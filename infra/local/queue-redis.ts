@@ -1,7 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { messageOf } from './errors.ts';
 import { clientOptions, type RunningRedis } from './redis-server.ts';
-import { isObject, type Template, textOf } from './template.ts';
+import type { Secrets } from './secrets.ts';
+import { isObject, type JsonObject, type Template, textOf } from './template.ts';
 
 /** How the functions reach the Redis of a run. */
 export interface QueueRedis {
@@ -14,18 +15,20 @@ export interface QueueRedis {
 
 /**
  * Gives the runner's own server what the template gives its cache: the users with their access strings and the settings of
- * the parameter group. Of a password nothing is asked: that it is a token of IAM, signed just now, no Redis can check.
+ * the parameter group. Where the password is a token of IAM, none is asked for: that it was signed just now, no Redis can check.
  */
-export async function applyTemplate(redis: RunningRedis, template: Template): Promise<void> {
+export async function applyTemplate(redis: RunningRedis, template: Template, secrets: Secrets): Promise<void> {
   const client = new Redis({ ...clientOptions(redis), lazyConnect: true });
   try {
     await client.connect();
     for (const { id, properties } of template.resources('AWS::ElastiCache::User')) {
       const user = textOf(properties.UserName);
       const rules = textOf(properties.AccessString).split(/\s+/).filter(Boolean);
-      await client.call('ACL', 'SETUSER', user, 'reset', 'nopass', ...rules).catch((error: unknown) => {
-        throw new Error(`User ${id}: Redis refuses its access string: ${messageOf(error)}`);
-      });
+      await client
+        .call('ACL', 'SETUSER', user, 'reset', ...passwordsOf(properties, secrets), ...rules)
+        .catch((error: unknown) => {
+          throw new Error(`User ${id}: Redis refuses its access string: ${messageOf(error)}`);
+        });
     }
     for (const { properties } of template.resources('AWS::ElastiCache::ParameterGroup')) {
       const parameters = isObject(properties.Properties) ? properties.Properties : {};
@@ -37,6 +40,11 @@ export async function applyTemplate(redis: RunningRedis, template: Template): Pr
   } finally {
     client.disconnect();
   }
+}
+
+function passwordsOf({ AuthenticationMode: mode }: JsonObject, secrets: Secrets): string[] {
+  const passwords: unknown = isObject(mode) && mode.Type === 'password' ? mode.Passwords : undefined;
+  return Array.isArray(passwords) ? passwords.map((password) => `>${secrets.resolve(textOf(password))}`) : ['nopass'];
 }
 
 /**

@@ -46,6 +46,7 @@ const NAME_PROPERTY: Record<string, string> = {
   'AWS::Logs::LogGroup': 'LogGroupName',
   'AWS::S3::Bucket': 'BucketName',
   'AWS::Scheduler::Schedule': 'Name',
+  'AWS::SecretsManager::Secret': 'Name',
   'AWS::SQS::Queue': 'QueueName',
   'AWS::SNS::Topic': 'TopicName',
 };
@@ -88,6 +89,11 @@ export class Template {
       name: this.#nameOf(id, id),
       properties: isObject(properties) ? properties : {},
     };
+  }
+
+  /** What stands for a secret where another resource refers to it. */
+  secretArn(id: string): string {
+    return this.#attribute(id, 'Id', id);
   }
 
   #raw(id: string, user: string): JsonObject {
@@ -214,6 +220,7 @@ export class Template {
     const type = String(this.#raw(id, user).Type);
     if (type === 'AWS::SQS::Queue') return this.#attribute(id, 'QueueUrl', user);
     if (type === 'AWS::SNS::Topic') return this.#attribute(id, 'TopicArn', user);
+    if (type === 'AWS::SecretsManager::Secret') return this.#attribute(id, 'Id', user);
     return this.#nameOf(id, user);
   }
 
@@ -251,6 +258,7 @@ export class Template {
       'AWS::Lambda::Function.Arn': arn('lambda', `function:${name}`),
       'AWS::Logs::LogGroup.Arn': arn('logs', `log-group:${name}:*`),
       'AWS::S3::Bucket.Arn': `arn:aws:s3:::${name}`,
+      'AWS::SecretsManager::Secret.Id': arn('secretsmanager', `secret:${name}-local0`),
       'AWS::SNS::Topic.TopicArn': arn('sns', name),
       'AWS::SNS::Topic.TopicName': name,
       'AWS::SQS::Queue.Arn': arn('sqs', name),

@@ -66,8 +66,9 @@ const arn = (service: string, rest: string) => `arn:aws:${service}:${REGION}:${A
 
 describe.each(Object.entries(variants))('the policies (%s)', (_, settings) => {
   const stack = synthesize(settings);
-  const { permissions, arnOf, roleOf, rightsOf, own } = deploy(stack);
+  const { template, permissions, arnOf, roleOf, rightsOf, own } = deploy(stack);
   const cache = own('AWS::ElastiCache::ReplicationGroup')[0]?.name ?? '';
+  const secret = own('AWS::SecretsManager::Secret').map(({ id }) => template.secretArn(id));
   const user = own('AWS::ElastiCache::User').find(({ properties }) => properties.UserName !== 'default')?.name ?? '';
   const logsOf = (name: Name) =>
     own('AWS::Logs::LogGroup').find(({ name: group }) => group.startsWith('/rota/') && group.endsWith(`/${name}`))
@@ -79,14 +80,19 @@ describe.each(Object.entries(variants))('the policies (%s)', (_, settings) => {
     resource,
   });
 
+  /** By a token for the user and its cache, or by the secret: never both. */
+  const connecting: [action: string, resource: string][] =
+    secret.length > 0
+      ? secret.map((each) => ['secretsmanager:GetSecretValue', each])
+      : [`replicationgroup:${cache}`, `user:${user}`].map((each) => ['elasticache:Connect', arn('elasticache', each)]);
+
   it.each(NAMES)('give %s what its part of the way of a job needs, and nothing else', (name) => {
     const expected = [
       ...Object.keys(WIDE).flatMap((action) => [
         `Allow ${action} *`,
         `Deny ${action} * if {"Null":{"lambda:SourceFunctionArn":"false"}}`,
       ]),
-      `Allow elasticache:Connect ${arn('elasticache', `replicationgroup:${cache}`)}`,
-      `Allow elasticache:Connect ${arn('elasticache', `user:${user}`)}`,
+      ...connecting.map(([action, resource]) => `Allow ${action} ${resource}`),
       `Allow logs:CreateLogStream ${arn('logs', `log-group:${logsOf(name)}:*`)}`,
       `Allow logs:PutLogEvents ${arn('logs', `log-group:${logsOf(name)}:*`)}`,
       ...INVOKES[name].map((target) => `Allow lambda:InvokeFunction ${arnOf(target)}`),
@@ -211,8 +217,7 @@ describe.each(Object.entries(variants))('the policies (%s)', (_, settings) => {
   it('allow what a job needs on its way', async () => {
     const needed = NAMES.flatMap((name) => [
       ...INVOKES[name].map((target) => call(name, 'lambda:InvokeFunction', arnOf(target))),
-      call(name, 'elasticache:Connect', arn('elasticache', `replicationgroup:${cache}`)),
-      call(name, 'elasticache:Connect', arn('elasticache', `user:${user}`)),
+      ...connecting.map(([action, resource]) => call(name, action, resource)),
     ]);
     const decided = await Promise.all(needed.map(async (each) => await permissions.allowsFunction(each)));
     expect(decided).toEqual(needed.map(() => true));

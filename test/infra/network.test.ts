@@ -136,3 +136,39 @@ describe('the endpoint of Lambda', () => {
     );
   });
 });
+
+const ofSecrets = (build: (stack: Stack) => void) =>
+  endpointsOf(build).filter(([, { Properties }]) => JSON.stringify(Properties.ServiceName).includes('secretsmanager'));
+
+describe('the endpoint of Secrets Manager', () => {
+  const password = { redisAuth: 'password' } as const;
+
+  it('is there for a password alone', () => {
+    expect(ofSecrets((stack) => new FairQueue(stack, 'Queue'))).toEqual([]);
+    const egress = { ...password, egress: 'ipv6', endpoint: 'none' } as const;
+    expect(ofSecrets((stack) => new FairQueue(stack, 'Queue', { settings: egress }))).toEqual([]);
+  });
+
+  it('is good for reading the password, and nothing else', () => {
+    const [endpoint, ...rest] = ofSecrets((stack) => new FairQueue(stack, 'Queue', { settings: password }));
+    expect(rest).toEqual([]);
+    expect(endpoint?.[1].Properties.PolicyDocument.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: '*',
+        Action: 'secretsmanager:GetSecretValue',
+        Resource: { Ref: expect.stringMatching(/^QueueCacheSecret/) },
+      },
+    ]);
+  });
+
+  it('lets every function leave that reads it, where there is none', () => {
+    const stack = embed(
+      (host) => new FairQueue(host, 'Queue', { settings: { ...password, egress: 'nat', endpoint: 'none' } }),
+    );
+    const groups = stack
+      .ofType('AWS::Lambda::Function')
+      .map(([, { Properties }]) => JSON.stringify(Properties.VpcConfig.SecurityGroupIds));
+    expect(groups.filter((group) => !group.includes('EgressGroup'))).toEqual([]);
+  });
+});

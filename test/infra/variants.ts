@@ -11,4 +11,5 @@ export const variants = {
   },
   ipv6: { egress: 'ipv6', endpoint: 'none', 'webhook.allowedHosts': 'example.com' },
   nat: { egress: 'nat' },
+  password: { redisAuth: 'password' },
 };

@@ -19,7 +19,13 @@ describe('the user that the stack makes', () => {
   let admin: Redis;
   let client: QueueClient;
   const asUser = () =>
-    connectRedis({ url: `redis://${USER}@127.0.0.1:${server.port}`, cluster: true, auth: 'none', name: '' });
+    connectRedis({
+      url: `redis://${USER}@127.0.0.1:${server.port}`,
+      cluster: true,
+      auth: 'none',
+      name: '',
+      secret: '',
+    });
 
   /** Whether the user may run a command on these arguments; an answer other than `OK` says what it may not. */
   const dryRun = (...command: string[]) => admin.call('ACL', 'DRYRUN', USER, ...command);

@@ -28,7 +28,7 @@ const open = (...args: Parameters<typeof connectRedis>) => {
   return client;
 };
 const plain = (server: { port: number }, cluster = true) =>
-  open({ url: `redis://127.0.0.1:${server.port}`, cluster, auth: 'none', name: '' });
+  open({ url: `redis://127.0.0.1:${server.port}`, cluster, auth: 'none', name: '', secret: '' });
 
 /** What a piece of work takes, in milliseconds, by a clock that the tests do not move. */
 async function elapsedMs(work: Promise<unknown>): Promise<number> {
@@ -48,7 +48,7 @@ describe('a connection by TLS with a signed password', () => {
   const trusted = getCACertificates('default');
 
   const connection = (user = USER) =>
-    ({ url: `rediss://${user}@localhost:${server.port}`, cluster: true, auth: 'iam', name: NAME }) as const;
+    ({ url: `rediss://${user}@localhost:${server.port}`, cluster: true, auth: 'iam', name: NAME, secret: '' }) as const;
   const acceptOnly = async (at: Date) => {
     const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'session' };
     const token = iamToken({ user: USER, name: NAME, region: 'eu-west-1', credentials, at });

@@ -59,7 +59,13 @@ describe('when the primary of the cache changes', () => {
     const id = await firstNode.cluster('MYID');
     await vi.waitFor(() => secondNode.cluster('REPLICATE', id), soon);
     await until(secondNode, 'master_link_status:up');
-    const redis = connectRedis({ url: `redis://127.0.0.1:${first.port}`, cluster: true, auth: 'none', name: '' });
+    const redis = connectRedis({
+      url: `redis://127.0.0.1:${first.port}`,
+      cluster: true,
+      auth: 'none',
+      name: '',
+      secret: '',
+    });
     client = createQueueClient({ redis, queue: 'default', shard: 0 });
     await client.configure(testConfig());
   });

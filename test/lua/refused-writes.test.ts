@@ -67,7 +67,7 @@ describe.each(refusals)('while Redis answers $error', ({ error, cluster, drains 
   beforeAll(async () => {
     server = await startRedis({ cluster });
     admin = new Admin(server.url);
-    redis = connectRedis({ url: server.url, cluster, auth: 'none', name: '' });
+    redis = connectRedis({ url: server.url, cluster, auth: 'none', name: '', secret: '' });
     client = createQueueClient({ redis, queue: 'refused', shard: 0 });
     await client.configure(testConfig());
   });

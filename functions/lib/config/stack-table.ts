@@ -17,6 +17,11 @@ const stackTable = {
     unit: 'nodes',
     default: 1,
   }),
+  redisAuth: oneOf(['iam', 'password'], {
+    sentence:
+      'How functions prove to the cache who they are: by tokens signed anew for each connection, or by a password that is made and kept in Secrets Manager.',
+    default: 'iam',
+  }),
   durability: oneOf(['none', 'async', 'sync'], {
     sentence: "The cache's own write log: sync loses no acknowledged write, async up to 10 s of them.",
     default: 'none',

@@ -193,11 +193,14 @@ export const wiringTable = {
       sentence: 'Where Redis is, as whom to connect, and whether by TLS.',
     }),
     cluster: flag({ sentence: 'Whether the server runs in cluster mode.' }),
-    auth: oneOf(['iam', 'none'], {
-      sentence: 'Whether the password is a signed token of the function, or there is none.',
+    auth: oneOf(['iam', 'password', 'none'], {
+      sentence: 'Whether the password is a signed token of the function, kept as a secret, or there is none.',
     }),
     name: text(/^[A-Za-z0-9-]*$/, 'the id of the replication group', {
       sentence: 'Name for which the token is signed.',
+    }),
+    secret: text(/^\S*$/, 'the ARN of a secret, or nothing', {
+      sentence: 'Secret that holds the password, where it is kept as one.',
     }),
   },
   shard: whole(0, 0, { sentence: 'Part of the keys; there is one shard so far.' }),

@@ -1,18 +1,14 @@
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
 import type { Runtime } from '../config/env.ts';
 import { guard } from './guard.ts';
-import { iamToken } from './iam-token.ts';
+import { type Environment, type Password, passwordOf } from './password.ts';
 
 type NodeOptions = NonNullable<ClusterOptions['redisOptions']>;
-type Password = (() => string) | undefined;
 
 interface Address {
   readonly host: string;
   readonly port: number;
 }
-
-/** As `process.env`. */
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Longest wait between two attempts to connect: a Redis that is back is found within half a second. */
 const LONGEST_PAUSE_MS = 500;
@@ -34,31 +30,34 @@ const common: NodeOptions = {
   noDelay: true,
 };
 
-const required = (env: Environment, name: string): string => {
-  const value = env[name];
-  if (value === undefined || value === '')
-    throw new Error(`${name}: missing, expected what Lambda sets for a function`);
-  return value;
-};
-
-/** Makes the password anew whenever it is asked. Lambda's credentials outlive the environment that they are set in. */
-function passwordMaker({ auth, name }: Runtime['redis'], user: string, env: Environment): Password {
-  if (auth === 'none') return undefined;
-  const region = required(env, 'AWS_REGION');
-  const credentials = {
-    accessKeyId: required(env, 'AWS_ACCESS_KEY_ID'),
-    secretAccessKey: required(env, 'AWS_SECRET_ACCESS_KEY'),
-    sessionToken: env.AWS_SESSION_TOKEN,
-  };
-  return () => iamToken({ user, name, region, credentials, at: new Date() });
-}
-
 /**
  * ioredis has no credential provider, but reads `options.password` at every connect of a node. A value would be too old
  * after 15 minutes: at a reconnect, and at the refresh of the slots, which copies the options to a connection of its own.
  */
-function keepPasswordFresh({ options }: Redis, password: Password): void {
-  if (password) Object.defineProperty(options, 'password', { get: password, enumerable: true, configurable: true });
+function keepPasswordFresh({ options }: Redis, password: Password | undefined): void {
+  if (!password) return;
+  Object.defineProperty(options, 'password', {
+    get: () => password.current(),
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+/** Connects once there is a password to do it with, and has another one asked for when Redis refuses it. */
+async function connectWith(client: Redis | Cluster, password: Password | undefined): Promise<void> {
+  const heed = (error: Error) => {
+    if (/^(WRONGPASS|NOAUTH)/.test(error.message)) password?.refused();
+  };
+  client.on('error', heed);
+  client.on('node error', heed);
+  // An environment may be frozen as soon as it has started: no turn of the loop is lost where there is nothing to wait for.
+  if (password?.known) {
+    await password.known((error) => {
+      if (client.status === 'end') throw error;
+      client.emit('error', error);
+    });
+  }
+  await client.connect();
 }
 
 /**
@@ -70,7 +69,7 @@ function keepPasswordFresh({ options }: Redis, password: Password): void {
 export function connectRedis(connection: Runtime['redis'], env: Environment = process.env): Redis | Cluster {
   const { protocol, hostname, port, username } = new URL(connection.url);
   const node = { host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) };
-  const password = passwordMaker(connection, username, env);
+  const password = passwordOf(connection, username, env);
   // An empty object turns TLS on, with Node's own certificates and the check of the host's name.
   const options = { ...common, username: username || undefined, tls: protocol === 'rediss:' ? {} : undefined };
   const client = connection.cluster
@@ -78,11 +77,11 @@ export function connectRedis(connection: Runtime['redis'], env: Environment = pr
     : standaloneClient(node, options, password);
   guard(client);
   // A failure is told by the commands that wait for the connection; attempts go on meanwhile.
-  client.connect().catch(() => undefined);
+  connectWith(client, password).catch(() => undefined);
   return client;
 }
 
-function clusterClient(node: Address, redisOptions: NodeOptions, password: Password): Cluster {
+function clusterClient(node: Address, redisOptions: NodeOptions, password: Password | undefined): Cluster {
   const cluster = new Cluster([node], {
     redisOptions,
     lazyConnect: true,
@@ -102,7 +101,7 @@ function clusterClient(node: Address, redisOptions: NodeOptions, password: Passw
   return cluster;
 }
 
-function standaloneClient(node: Address, options: NodeOptions, password: Password): Redis {
+function standaloneClient(node: Address, options: NodeOptions, password: Password | undefined): Redis {
   const redis = new Redis({
     ...options,
     ...node,

@@ -4,7 +4,13 @@ import { parseSettings } from '../../../functions/lib/config/parse.ts';
 import { queueConfig } from '../../../functions/lib/config/queue-config.ts';
 
 const wiring = {
-  redis: { url: 'rediss://rota-default@cache.example:6379', cluster: true, auth: 'iam', name: 'rota-default' },
+  redis: {
+    url: 'rediss://rota-default@cache.example:6379',
+    cluster: true,
+    auth: 'iam',
+    name: 'rota-default',
+    secret: '',
+  },
   shard: 0,
   metricsName: 'default-0',
 } as const;
