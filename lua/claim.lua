@@ -3,7 +3,7 @@
 -- ARGV 1 shard, 2 seed (random, makes lease ids and tokens), 3 maxVisits
 -- RETURNS claimed|empty|no_capacity|paused|unopened, nowMs, inFlight, rotation, nextDueMs ('' = never),
 --   then per visit: leaseId, token, tenant, jobs, lanes
--- DERIVES tenant, ready, returned, visit
+-- DERIVES tenant, record, ready, returned, visit
 -- INVARIANT visits in flight never exceed capacity; every visit is charged before the next is selected
 local shard, seed, maxVisits = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local UNOPENED_MS = 2000

@@ -3,12 +3,14 @@
 -- ARGV 1 tenant, 2 claimPlan ('' = none), 3 onceField ('k:' + the caller's key or 'n:' + a nonce), 4 digest (of the batch),
 --   5 enqueueId (10 bytes), then jobs: 6 bytes of delay in ms, and route, cost, most attempts, timeout and body as the record holds them
 -- RETURNS accepted, jobs, depth, dispatch | repeated, enqueueId, jobs, depth | conflict | unknown_plan, plan…
---   | full, depth, limit, tenantRate, queueRate, weightShare
--- DERIVES tenant, ready, returned, delayed, once
--- INVARIANT depth after an accepted enqueue is at most maxDepth; a tenant in the rotation is not moved by it
+--   | full, cap, used, limit, needed, waiting (jobs under that cap), depth, room, tenantRate, queueRate, weightShare, rateCap
+-- DERIVES tenant, record, ready, returned, delayed, once
+-- INVARIANT after an accepted enqueue no cap is passed; a tenant in the rotation is not moved by it
 local name, claimPlan, onceField, digest, enqueueId, firstJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], 6
 -- A nonce only has to outlive the second try after a lost reply.
 local NONCE_MS = 60000
+-- Of a job as it is given, before its body.
+local GIVEN_BYTES = 18
 local count = #ARGV - firstJob + 1
 
 if not config then return redis.error_reply(UNCONFIGURED) end
@@ -28,12 +30,14 @@ if claimPlan ~= '' and t.claim ~= claimPlan then
   t.claim = claimPlan
   resolveLimits(t)
 end
-local depth = t.ready + t.delayed
-if depth + count > t.maxDepth then
+local sizes = {}
+for i = 1, count do sizes[i] = #ARGV[firstJob + i - 1] - GIVEN_BYTES end
+local cap, used, limit, needed, waiting = capPassed(t, sizes)
+if cap then
   local others = clock.weights
   if t.pos > 0 then others = others - t.weight end
-  return { 'full', depth, exact(t.maxDepth), exact(rateOf(t, t.served)), exact(rateOf(totals, totals.served)),
-    exact(t.currentWeight / (others + t.currentWeight)) }
+  return { 'full', cap, exact(used), exact(limit), needed, waiting, t.ready + t.delayed, roomFor(t, sizes), exact(rateOf(t, t.served)),
+    exact(rateOf(totals, totals.served)), exact(t.currentWeight / (others + t.currentWeight)), exact(t.rate) }
 end
 
 reweigh(t)
@@ -57,7 +61,7 @@ end
 t.enqueued = t.enqueued + count
 totals.enqueued = totals.enqueued + count
 place(t)
-depth = t.ready + t.delayed
+local depth = t.ready + t.delayed
 redis.call('HSET', onceKey(name), onceField, struct.pack('>BHI6', #digest, count, depth) .. digest .. enqueueId)
 local onceMs = string.sub(onceField, 1, 2) == 'k:' and config.idempotencyMs or NONCE_MS
 redis.call('ZADD', key.onces, now + onceMs, onceField .. '\0' .. name)

@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 leaseId, 2 token
 -- RETURNS extended, expiresMs, yield (1 = give back what has not started) | stale
--- DERIVES tenant, visit
+-- DERIVES tenant, record, visit
 -- INVARIANT a lease that expired and was reaped is never brought back
 local leaseId, token = ARGV[1], ARGV[2]
 

@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 tenant
 -- RETURNS tenant, nowMs, then field and value in turn
--- DERIVES tenant
+-- DERIVES tenant, record
 -- INVARIANT nothing is written
 local name = ARGV[1]
 

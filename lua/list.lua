@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 sort (depth | oldest), 2 offset, 3 limit
 -- RETURNS tenants, nowMs, then per tenant a list of field and value in turn
--- DERIVES tenant
+-- DERIVES tenant, record
 -- INVARIANT nothing is written
 local sort, offset, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 

@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 leaseId, 2 token, 3 nonce (of the invocation)
 -- RETURNS opened, nowMs, expiresMs, token, visit, tenant, lanes, then per job: index, record | already_open | gone
--- DERIVES tenant, visit
+-- DERIVES tenant, record, visit
 -- INVARIANT a lease is in exactly one of opening and visits
 local leaseId, token, nonce = ARGV[1], ARGV[2], ARGV[3]
 

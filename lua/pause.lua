@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 tenant, 2 paused (1 or 0)
 -- RETURNS paused | resumed, dispatch
--- DERIVES tenant
+-- DERIVES tenant, record
 -- INVARIANT visits in flight go on; waiting jobs keep their order
 local name, paused = ARGV[1], ARGV[2] == '1'
 

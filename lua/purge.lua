@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 tenant, 2 scope (jobs | everything)
 -- RETURNS purged, ready, delayed, inFlight, dead (jobs removed)
--- DERIVES tenant, ready, returned, delayed, dead, once, visit
+-- DERIVES tenant, record, ready, returned, delayed, dead, once, visit
 -- INVARIANT after `everything` no key of the tenant is left and late settles of its visits change nothing
 local name, everything = ARGV[1], ARGV[2] == 'everything'
 
@@ -32,7 +32,7 @@ if everything then
 end
 place(t)
 if everything then
-  redis.call('UNLINK', deadKey(name), onceKey(name), tenantKey(name))
+  redis.call('UNLINK', deadKey(name), onceKey(name), tenantKey(name), recordKey(name))
   redis.call('ZREM', key.depths, name)
   redis.call('ZREM', key.idle, name)
   redis.call('ZREM', key.held, name)

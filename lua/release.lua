@@ -2,7 +2,7 @@
 -- KEYS 1 prefix
 -- ARGV 1 leaseId, 2 token
 -- RETURNS released, refusals (in a row) | stale
--- DERIVES tenant, ready, returned, visit
+-- DERIVES tenant, record, ready, returned, visit
 -- INVARIANT the tenant is as it was before the claim, but for its refusals
 local leaseId, token = ARGV[1], ARGV[2]
 local REFUSALS_BORNE, MOST_BACKOFF_MS = 3, 60000

@@ -4,7 +4,7 @@
 --   then results: index (2 bytes), result (1: 1 done, 2 failed, 3 dead, 4 given back, 5 unfinished), duration in ms (4),
 --   retry delay in ms (6), error text
 -- RETURNS settled, left, yield | ended | continued, nowMs, expiresMs, token, visit, tenant, lanes, then per job: index, record | stale
--- DERIVES tenant, ready, returned, delayed, dead, visit
+-- DERIVES tenant, record, ready, returned, delayed, dead, visit
 -- INVARIANT a job leaves its visit once; what goes back does so after the next visit is claimed
 local leaseId, token, seed, firstResult = ARGV[1], ARGV[2], ARGV[3], 4
 local DONE, FAILED, DEAD, GIVEN_BACK = 1, 2, 3, 4

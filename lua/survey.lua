@@ -4,7 +4,7 @@
 -- RETURNS surveyed, nowMs, cursor (0 = there is no further slice), queue's jobs per second (-1 = nothing served lately), over ms,
 --   then per tenant a list: tenant, plan, weight, ready, delayed, flight, held, oldest ready since ('' = none), enqueued,
 --   served, jobs per second, over ms
--- DERIVES tenant
+-- DERIVES tenant, record
 -- INVARIANT nothing is written; a tenant with waiting jobs throughout is in some slice, perhaps in more than one
 local cursor, count, firstName = ARGV[1], tonumber(ARGV[2]), 3
 

@@ -3,7 +3,7 @@
 -- ARGV 1 totals (1 = also the queue's own, where few enough tenants wait), then names of tenants
 -- RETURNS swept, nowMs, tenants (of those named, that there are), repaired (differences found by all sweeps so far),
 --   then per difference: tenant ('' = the queue), counter, kept, counted
--- DERIVES tenant, ready, returned, delayed, dead, visit
+-- DERIVES tenant, record, ready, returned, delayed, dead, visit
 -- INVARIANT a queue in which nothing differs is left as it was
 local withTotals, firstName = ARGV[1] == '1', 2
 -- Payload bytes are added up only of small backlogs, so much in a call, and the queue's sums only where few tenants wait.

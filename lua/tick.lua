@@ -1,7 +1,7 @@
 -- tick: do what time has made due, a slice of each: reap expired leases, promote delayed jobs, let held tenants back, purge.
 -- KEYS 1 prefix
 -- RETURNS ticked, nowMs, lapsed, crashed, promoted, released, purged, more (1 = a slice was full: call again)
--- DERIVES tenant, ready, returned, delayed, dead, once, visit
+-- DERIVES tenant, record, ready, returned, delayed, dead, once, visit
 -- INVARIANT jobs of a lease that lapsed unopened come back unharmed; a crash with several unsettled jobs uses no attempt
 local LEASES, TENANTS, JOBS, ENTRIES = 20, 20, 50, 100
 local CRASHED = 'the worker was lost: its lease expired while this job ran alone'
@@ -95,14 +95,15 @@ end
 
 local function purgeIdle(name)
   local t = tenant(name)
-  if t.epoch == clock.epoch and t.turn > clock.v then
+  -- What is ahead of the clock or of its rate would be forgiven by forgetting it.
+  if t.epoch == clock.epoch and t.turn > clock.v or levelOf(t) > 0 then
     t.idle = now + config.purgeMs
     redis.call('ZADD', key.idle, t.idle, name)
     return 0
   end
   redis.call('ZREM', key.idle, name)
   redis.call('ZREM', key.held, name)
-  redis.call('DEL', tenantKey(name))
+  redis.call('DEL', tenantKey(name), recordKey(name))
   t.gone = true
   totals.purged = totals.purged + 1
   return 1

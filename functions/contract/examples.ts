@@ -8,11 +8,13 @@ const problem = (code: string, status: number, title: string, detail: string) =>
   requestId: 'DxT5vgKOoAMESVQ=',
 });
 
+const unlimited = { maxBytes: null, maxJobsPerSecond: null, burst: null };
+
 const acme = {
   tenant: 'acme',
   plan: 'growth',
   weight: 3,
-  limits: { maxDepth: 500_000, maxConcurrency: 50 },
+  limits: { maxDepth: 500_000, maxConcurrency: 50, ...unlimited },
   record: { plan: 'growth', maxDepth: 500_000 },
   paused: false,
   depth: 399_120,
@@ -35,7 +37,7 @@ const idle = {
   tenant: 'né:1|*%🐢',
   plan: 'free',
   weight: 1,
-  limits: { maxDepth: 5_000, maxConcurrency: 50 },
+  limits: { maxDepth: 5_000, maxConcurrency: 50, ...unlimited },
   record: {},
   depth: 0,
   ready: 0,
@@ -79,9 +81,10 @@ export const enqueueExamples: readonly Example[] = [
         'tenant_full',
         429,
         'The tenant has no room for these jobs',
-        'The batch needs room for 2, and there is room for 1 of 5000; try again in 1 s.',
+        'There may be 5000 waiting jobs of the tenant, and the batch adds 2: there is room for 1 of its 2 jobs; try again in 1 s.',
       ),
       tenant: 'acme',
+      cap: 'maxDepth',
       depth: 4_999,
       limit: 5_000,
       room: 1,
@@ -96,10 +99,11 @@ export const enqueueExamples: readonly Example[] = [
       ...problem(
         'batch_exceeds_limit',
         429,
-        "The batch is larger than the tenant's limit",
-        'The batch needs room for 2, and no more than 1 may ever wait: it never fits. Send smaller ones, or have the limit raised.',
+        'The batch is larger than the limit',
+        'The batch adds 2, and there may never be more than 1 waiting jobs of the tenant: it never fits. Send smaller ones, or have the limit raised.',
       ),
       tenant: 'acme',
+      cap: 'maxDepth',
       depth: 0,
       limit: 1,
       room: 1,
@@ -170,6 +174,31 @@ export const getExamples: readonly Example[] = [
 
 export const putExamples: readonly Example[] = [
   { name: 'plan with an override', ...path, body: { plan: 'growth', maxDepth: 500_000 }, status: 200, answer: acme },
+  {
+    name: 'a rate',
+    ...path,
+    body: { plan: 'growth', maxDepth: 500_000, maxJobsPerSecond: 50, burst: 100 },
+    status: 200,
+    answer: {
+      ...acme,
+      limits: { ...acme.limits, maxJobsPerSecond: 50, burst: 100 },
+      record: { plan: 'growth', maxDepth: 500_000, maxJobsPerSecond: 50, burst: 100 },
+      waiting: null,
+    },
+  },
+  {
+    name: 'changed by another',
+    ...path,
+    headers: { 'if-match': '"0123456789abcdef"' },
+    body: { plan: 'enterprise' },
+    status: 412,
+    answer: problem(
+      'precondition_failed',
+      412,
+      'The record has changed meanwhile',
+      'Somebody else has replaced the record since you read it, nothing was changed: read the tenant, and put with its ETag.',
+    ),
+  },
   {
     name: 'unknown plan',
     ...path,

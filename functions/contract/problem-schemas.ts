@@ -70,17 +70,26 @@ const unknownName: Response = {
   ),
 };
 
+const recordChanged: Response = {
+  description: 'The subscription record is not the one that `If-Match` names; `ETag` is that of the record there is.',
+  headers: { ETag: 'Entity tag of the subscription record as it is now.' },
+  schema: documented(z.strictObject(members(['precondition_failed'])), { id: 'RecordChanged' }),
+};
+
 const full: Response = {
   description:
-    'The batch would pass the cap of the tenant; nothing was admitted. `batch_exceeds_limit`: it never fits, whatever is served meanwhile.',
+    'The batch would pass a cap; nothing was admitted. `tenant_full`, `queue_full`: a cap of the tenant, or of the whole queue. `batch_exceeds_limit`: it never fits, whatever is served meanwhile.',
   headers: RETRY_AFTER,
   schema: documented(
     z.strictObject({
-      ...members(['tenant_full', 'batch_exceeds_limit']),
+      ...members(['tenant_full', 'queue_full', 'batch_exceeds_limit']),
       tenant: z.string(),
-      depth: count,
-      limit: count,
-      room: documented(count, { description: 'Jobs that would be admitted now.' }),
+      cap: documented(z.enum(['maxDepth', 'maxBytes', 'maxQueueDepth', 'maxQueueBytes']), {
+        description: 'The cap that the batch would pass.',
+      }),
+      depth: documented(count, { description: 'Waiting jobs of the tenant.' }),
+      limit: documented(count, { description: 'The cap: jobs, or bytes of payloads.' }),
+      room: documented(count, { description: 'Jobs of the batch, from the first on, that would be admitted now.' }),
       estimatedDrainSeconds: documented(z.nullable(seconds), {
         description: 'When the waiting jobs will have been served; null when nothing was served lately.',
       }),
@@ -111,4 +120,4 @@ export const checkedCall = { 400: badRequest, 404: notFound, 500: internal, 503:
 /** What a call that takes a body can be answered with. */
 export const bodyCall = { ...checkedCall, 413: tooLarge, 415: mediaType } as const;
 
-export const refusals = { tenantForbidden, unknownPlan, unknownName, full } as const;
+export const refusals = { tenantForbidden, unknownPlan, unknownName, full, recordChanged } as const;

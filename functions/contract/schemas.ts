@@ -86,5 +86,17 @@ export const maxConcurrency = documented(z.int().check(z.gte(0), z.lte(10_000)),
   description: 'Most lanes the tenant may hold at once; 0 serves nothing.',
 });
 
+export const maxBytes = documented(z.int().check(z.gte(0), z.lte(1_000_000_000_000)), {
+  description: 'Most bytes that the payloads of waiting jobs may have; an enqueue beyond it is answered with 429.',
+});
+
+export const maxJobsPerSecond = documented(z.number().check(z.gte(0.001), z.lte(1_000_000)), {
+  description: 'Most jobs that are served a second. A retry does not count.',
+});
+
+export const burst = documented(z.int().check(z.gte(1), z.lte(1_000_000)), {
+  description: 'How many jobs may be served at once under `maxJobsPerSecond`; what a second brings if nobody says.',
+});
+
 export const count = z.int().check(z.gte(0));
 export const seconds = z.number().check(z.gte(0));

@@ -3,10 +3,13 @@ import * as examples from './examples.ts';
 import { bodyCall, checkedCall, refusals } from './problem-schemas.ts';
 import { route } from '../lib/lambda/route.ts';
 import {
+  burst,
   count,
   documented,
+  maxBytes,
   maxConcurrency,
   maxDepth,
+  maxJobsPerSecond,
   planName,
   queryInteger,
   seconds,
@@ -21,6 +24,9 @@ const record = documented(
     weight: z.optional(weight),
     maxDepth: z.optional(maxDepth),
     maxConcurrency: z.optional(maxConcurrency),
+    maxBytes: z.optional(maxBytes),
+    maxJobsPerSecond: z.optional(maxJobsPerSecond),
+    burst: z.optional(burst),
   }),
   { id: 'SubscriptionRecord', description: 'What the record does not say is as the plan says.' },
 );
@@ -30,7 +36,16 @@ const view = documented(
     tenant: z.string(),
     plan: z.string(),
     weight: z.number(),
-    limits: z.strictObject({ maxDepth: count, maxConcurrency: count }),
+    limits: documented(
+      z.strictObject({
+        maxDepth: count,
+        maxConcurrency: count,
+        maxBytes: z.nullable(count),
+        maxJobsPerSecond: z.nullable(z.number()),
+        burst: z.nullable(count),
+      }),
+      { description: 'The limits in force; null where there is none.' },
+    ),
     record: documented(record, { description: 'The subscription record as it was put.' }),
     paused: z.boolean(),
     depth: documented(count, { description: 'Waiting jobs: ready and delayed.' }),
@@ -83,7 +98,12 @@ const receipt = documented(
 );
 
 const operated = { function: 'tenants', access: 'operate', params: tenantParams } as const;
+const ETAG = { ETag: 'Entity tag of the subscription record, for `If-Match`.' };
+/** A list of strong entity tags, as RFC 9110 (13.1.1) has it. */
+const ETAGS = /^\s*(\*|"[\x21\x23-\x7e]*"(\s*,\s*"[\x21\x23-\x7e]*")*)\s*$/;
 const shown = { 200: { description: 'The tenant. One that was never seen is an idle one.', schema: view } };
+
+const tagged = { 200: { ...shown[200], headers: ETAG } };
 
 export const listTenants = route({
   operationId: 'listTenants',
@@ -122,7 +142,7 @@ export const getTenant = route({
   method: 'GET',
   path: '/v1/tenants/{tenant}',
   summary: 'Show a tenant',
-  responses: { ...shown, ...checkedCall },
+  responses: { ...tagged, ...checkedCall },
   examples: examples.getExamples,
 });
 
@@ -134,8 +154,16 @@ export const putTenant = route({
   summary: "Replace a tenant's subscription record",
   description:
     "The record is billing's word and replaces the one before as a whole; `{}` leaves nothing of it. It acts on the backlog at once. What the record sets counts before its plan, then the plan of the caller's token, then the default plan.",
+  headers: z.object({
+    'if-match': z.optional(
+      documented(z.string().check(z.regex(ETAGS, '`*`, or entity tags in quotes with commas between')), {
+        description:
+          'Entity tags, each as `ETag` gave it: the record is replaced only if it still is one of those. `*` is any record.',
+      }),
+    ),
+  }),
   body: record,
-  responses: { ...shown, 422: refusals.unknownPlan, ...bodyCall },
+  responses: { ...tagged, 412: refusals.recordChanged, 422: refusals.unknownPlan, ...bodyCall },
   examples: examples.putExamples,
 });
 

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { eventHandler } from '../lib/lambda/event.ts';
 import { createInvoker } from '../lib/lambda/invoker.ts';
 import { coldStart } from '../lib/lambda/runtime.ts';
+import { dispatcherOf } from '../lib/queue/dispatcher.ts';
 import { Launcher, INVOKES_MAX } from './launcher.ts';
 import { dispatchLoop } from './loop.ts';
 import { createMarkOfLife } from './mark-of-life.ts';
@@ -12,7 +13,7 @@ const LOOP_MS = 65_000;
 const MARGIN_MS = 15_000;
 const INVOKE_TIMEOUT_MS = 5_000;
 
-const { settings, log, openQueue } = coldStart('dispatch', 'processFunction');
+const { settings, log, openQueue } = coldStart('dispatch', dispatcherOf, 'processFunction');
 const invokeProcess = createInvoker({ timeoutMs: INVOKE_TIMEOUT_MS, connections: INVOKES_MAX });
 
 export const handler = eventHandler({ log, schema: z.looseObject({}) }, async (_event, context) => {

@@ -1,6 +1,6 @@
 import type { ClaimedVisit } from '../lib/domain/outcomes.ts';
 import type { InvokeOutcome } from '../lib/lambda/invoker.ts';
-import type { QueueClient } from '../lib/queue/queue-client.ts';
+import type { Dispatcher } from '../lib/queue/queue-client.ts';
 import { describeThrown, type Log } from '../lib/telemetry/logger.ts';
 import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 
@@ -9,7 +9,7 @@ export const INVOKES_MAX = 20;
 
 interface LauncherOptions {
   readonly invoke: (visit: ClaimedVisit) => Promise<InvokeOutcome>;
-  readonly queue: Pick<QueueClient, 'release'>;
+  readonly queue: Pick<Dispatcher, 'release'>;
   readonly log: Log;
 }
 

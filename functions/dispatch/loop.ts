@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimOutcome } from '../lib/domain/outcomes.ts';
-import type { QueueClient } from '../lib/queue/queue-client.ts';
+import type { Dispatcher } from '../lib/queue/queue-client.ts';
 import { describeThrown, type Log } from '../lib/telemetry/logger.ts';
 import type { Launcher } from './launcher.ts';
 import type { MarkOfLife } from './mark-of-life.ts';
@@ -19,7 +19,7 @@ const FIRST_BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 2_000;
 
 interface LoopOptions {
-  readonly queue: Pick<QueueClient, 'tick' | 'claim' | 'waitForWake' | 'unmarkDispatcher'>;
+  readonly queue: Pick<Dispatcher, 'tick' | 'claim' | 'waitForWake' | 'unmarkDispatcher'>;
   readonly launcher: Launcher;
   readonly mark: MarkOfLife;
   readonly log: Log;

@@ -1,4 +1,4 @@
-import type { QueueClient } from '../lib/queue/queue-client.ts';
+import type { Dispatcher } from '../lib/queue/queue-client.ts';
 import { describeThrown, type Log } from '../lib/telemetry/logger.ts';
 
 /** The mark lives for 3 s: two renewals may fail before it is gone. */
@@ -12,7 +12,7 @@ export interface MarkOfLife {
 }
 
 /** A dispatcher's mark of life: as long as it is there, an enqueue invokes no other. Renewed also while the loop blocks. */
-export function createMarkOfLife(queue: Pick<QueueClient, 'markDispatcher'>, log: Log): MarkOfLife {
+export function createMarkOfLife(queue: Pick<Dispatcher, 'markDispatcher'>, log: Log): MarkOfLife {
   let timer: NodeJS.Timeout | undefined;
   let marking: Promise<void> | undefined;
 

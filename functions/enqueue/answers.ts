@@ -1,6 +1,6 @@
 import type { TenantId } from '../lib/domain/ids.ts';
 import { drainSeconds, expectedRate, retryAfterSeconds } from '../lib/domain/estimates.ts';
-import { assertNever, type EnqueueOutcome } from '../lib/domain/outcomes.ts';
+import { assertNever, type Cap, type EnqueueOutcome, type Full } from '../lib/domain/outcomes.ts';
 import { type Answer, answer, problem } from '../lib/lambda/answer.ts';
 import { metricFields } from '../lib/telemetry/emf.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
@@ -10,19 +10,31 @@ import { tenantLabel } from '../lib/telemetry/tenant-label.ts';
 /** Raising the cap takes somebody's decision: no sense in asking more often than this. */
 const NEVER_FITS_RETRY_SECONDS = 3_600;
 
-type Full = Extract<EnqueueOutcome, { outcome: 'full' }>;
+/** How many waiting jobs have to go before the batch fits; where bytes count, jobs of the size that those waiting have. */
+function jobsToGo({ cap, used, limit, needed, waiting }: Full): number {
+  const excess = used + needed - limit;
+  const isBytes = cap === 'maxBytes' || cap === 'maxQueueBytes';
+  return isBytes && used > 0 ? Math.ceil((excess * waiting) / used) : excess;
+}
 
-function fullAnswer(tenant: TenantId, jobs: number, { depth, limit, room, rate }: Full): Answer {
-  const perSecond = expectedRate(rate);
-  const estimatedDrainSeconds = drainSeconds(depth, perSecond);
-  const members = { tenant, depth, limit, room, estimatedDrainSeconds };
-  if (jobs > limit) {
-    const detail = `The batch needs room for ${jobs}, and no more than ${limit} may ever wait: it never fits. Send smaller ones, or have the limit raised.`;
+const UNITS: Readonly<Record<Cap, string>> = {
+  maxDepth: 'waiting jobs of the tenant',
+  maxBytes: 'bytes of waiting payloads of the tenant',
+  maxQueueDepth: 'waiting jobs of the queue',
+  maxQueueBytes: 'bytes of waiting payloads of the queue',
+};
+
+function fullAnswer(tenant: TenantId, jobs: number, full: Full): Answer {
+  const { cap, depth, limit, needed, room, rate } = full;
+  const ofQueue = cap === 'maxQueueDepth' || cap === 'maxQueueBytes';
+  const members = { tenant, cap, depth, limit, room, estimatedDrainSeconds: drainSeconds(depth, expectedRate(rate)) };
+  if (needed > limit) {
+    const detail = `The batch adds ${needed}, and there may never be more than ${limit} ${UNITS[cap]}: it never fits. Send smaller ones, or have the limit raised.`;
     return problem('batch_exceeds_limit', detail, members, NEVER_FITS_RETRY_SECONDS);
   }
-  const seconds = retryAfterSeconds(jobs, room, perSecond);
-  const detail = `The batch needs room for ${jobs}, and there is room for ${room} of ${limit}; try again in ${seconds} s.`;
-  return problem('tenant_full', detail, members, seconds);
+  const seconds = retryAfterSeconds(jobsToGo(full), ofQueue ? rate.queue : expectedRate(rate));
+  const detail = `There may be ${limit} ${UNITS[cap]}, and the batch adds ${needed}: there is room for ${room} of its ${jobs} jobs; try again in ${seconds} s.`;
+  return problem(ofQueue ? 'queue_full' : 'tenant_full', detail, members, seconds);
 }
 
 /** What became of an enqueue of `jobs` jobs, as an answer. */
@@ -52,7 +64,7 @@ export function enqueueAnswer(tenant: TenantId, jobs: number, outcome: EnqueueOu
   }
 }
 
-/** Tells of a batch that was refused at the tenant's cap, in a line that counts its jobs as well. A refusal writes nothing to Redis. */
+/** Tells of a batch that was refused at a cap, in a line that counts its jobs as well. A refusal writes nothing to Redis. */
 export function tellRefusal(
   log: Log,
   metricsName: string,
@@ -61,11 +73,12 @@ export function tellRefusal(
   outcome: EnqueueOutcome,
 ): void {
   if (outcome.outcome !== 'full') return;
-  const { depth, limit } = outcome;
+  const { cap, depth, limit } = outcome;
   log.info('rejected', {
     event: 'rejected',
     tenant: tenantLabel(tenant),
     jobs,
+    cap,
     depth,
     limit,
     ...metricFields({ [QUEUE_DIMENSION]: metricsName }, [[eventMetrics.rejected, [jobs]]]),

@@ -3,7 +3,7 @@ import { longestJobSeconds } from '../lib/config/relations.ts';
 import type { FunctionSettings } from '../lib/config/table.ts';
 import { type Answer, answer } from '../lib/lambda/answer.ts';
 import type { Call } from '../lib/lambda/request.ts';
-import type { QueueClient } from '../lib/queue/queue-client.ts';
+import type { Producer } from '../lib/queue/queue-client.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
 import { enqueueAnswer, tellRefusal } from './answers.ts';
 import { identify } from './identity.ts';
@@ -11,7 +11,7 @@ import { newJobs } from './new-jobs.ts';
 
 interface EnqueueCallsOptions {
   readonly settings: FunctionSettings & { readonly jobTypes: readonly string[]; readonly metricsName: string };
-  readonly openQueue: () => Promise<QueueClient>;
+  readonly openQueue: () => Promise<Producer>;
   readonly wake: () => Promise<void>;
   readonly log: Log;
 }

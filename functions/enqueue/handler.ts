@@ -3,9 +3,10 @@ import { getHealth } from '../contract/queue.ts';
 import { httpHandler, on, onDirect } from '../lib/lambda/http.ts';
 import { coldStart } from '../lib/lambda/runtime.ts';
 import { createWaker } from '../lib/lambda/waker.ts';
+import { producerOf } from '../lib/queue/producer.ts';
 import { enqueueCalls } from './calls.ts';
 
-const { settings, log, openQueue } = coldStart('enqueue', 'dispatchFunction', 'jobTypes');
+const { settings, log, openQueue } = coldStart('enqueue', producerOf, 'dispatchFunction', 'jobTypes');
 const calls = enqueueCalls({ settings, openQueue, wake: createWaker(settings.dispatchFunction, log), log });
 
 export const handler = httpHandler({

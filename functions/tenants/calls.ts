@@ -4,16 +4,16 @@ import type { TenantId } from '../lib/domain/ids.ts';
 import { assertNever, type TenantView } from '../lib/domain/outcomes.ts';
 import type { Fault } from '../lib/domain/problems.ts';
 import { type Answer, answer, problem, textAnswer } from '../lib/lambda/answer.ts';
-import type { QueueClient, SubscriptionRecord } from '../lib/queue/queue-client.ts';
+import type { Operator, SubscriptionRecord } from '../lib/queue/queue-client.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
 import { type Change, tellChange } from './audit.ts';
-import { parseReading } from '../lib/telemetry/reading.ts';
+import { parseReading, type Reading } from '../lib/telemetry/reading.ts';
 import { openMetrics } from './open-metrics.ts';
-import { queueBody, tenantBody } from './views.ts';
+import { etagHeader, queueBody, tenantBody } from './views.ts';
 
 interface TenantCallsOptions {
   readonly settings: Pick<FunctionSettings, 'queue' | 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'>;
-  readonly openQueue: () => Promise<QueueClient>;
+  readonly openQueue: () => Promise<Operator>;
   readonly wake: () => Promise<void>;
   readonly log: Log;
 }
@@ -35,7 +35,10 @@ function unknownPlan(given: string | undefined, plans: readonly string[]): Answe
   });
 }
 
-const lastReading = async (queue: QueueClient) => parseReading((await queue.lastReading()).reading);
+const CHANGED =
+  'Somebody else has replaced the record since you read it, nothing was changed: read the tenant, and put with its ETag.';
+
+const lastReading = async (queue: Operator) => parseReading((await queue.lastReading()).reading);
 
 /** What the routes about tenants and the queue do: one call of the queue each, then the view. Changes leave a line about them. */
 export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptions) {
@@ -45,8 +48,13 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
     maxVisitMs: settings.maxVisitSeconds * 1000,
   };
 
+  const shown = (view: TenantView, reading: Reading | undefined): Answer => ({
+    ...answer(200, tenantBody(view, bounds, reading)),
+    headers: etagHeader(view),
+  });
+
   /** Makes a change, and leaves a line about it that says who made it. */
-  async function changing(change: Change, make: (queue: QueueClient) => Promise<Changed>): Promise<Answer> {
+  async function changing(change: Change, make: (queue: Operator) => Promise<Changed>): Promise<Answer> {
     const queue = await openQueue();
     const before = await queue.inspect(change.tenant);
     let after: TenantView | undefined;
@@ -59,7 +67,7 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
       }
       if (changed.dispatch === true) await wake();
       after = await queue.inspect(change.tenant);
-      return changed.answer ?? answer(200, tenantBody(after, bounds, await lastReading(queue)));
+      return changed.answer ?? shown(after, await lastReading(queue));
     } finally {
       // Also when the answer was lost: then the change may have been made.
       if (!refused) tellChange(log, change, before, after);
@@ -76,17 +84,19 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
     async show(tenant: TenantId): Promise<Answer> {
       const queue = await openQueue();
       const [view, reading] = await Promise.all([queue.inspect(tenant), lastReading(queue)]);
-      return answer(200, tenantBody(view, bounds, reading));
+      return shown(view, reading);
     },
 
-    subscribe: (change: Change, record: SubscriptionRecord): Promise<Answer> =>
+    subscribe: (change: Change, record: SubscriptionRecord, ifMatch: string | undefined): Promise<Answer> =>
       changing(change, async (queue) => {
-        const outcome = await queue.subscribe(change.tenant, record);
+        const outcome = await queue.subscribe(change.tenant, record, ifMatch?.replaceAll(/["\s]/g, ''));
         switch (outcome.outcome) {
           case 'subscribed':
             return { dispatch: outcome.dispatch };
           case 'unknown_plan':
             return { refused: unknownPlan(record.plan, outcome.plans) };
+          case 'changed':
+            return { refused: { ...problem('precondition_failed', CHANGED), headers: etagHeader(outcome) } };
           default:
             return assertNever(outcome);
         }

@@ -10,12 +10,11 @@ const age = (sinceMs: number | null, nowMs: number) => (sinceMs === null ? null 
 const part = (fraction: number) => Math.min(1, Math.max(0, Math.round(fraction * 10_000) / 10_000));
 
 /** What a subscription record says. */
-export const said = ({ plan, weight, maxDepth, maxConcurrency }: TenantView['record']): TenantBody['record'] => ({
-  ...(plan !== null && { plan }),
-  ...(weight !== null && { weight }),
-  ...(maxDepth !== null && { maxDepth }),
-  ...(maxConcurrency !== null && { maxConcurrency }),
-});
+export const said = (record: TenantView['record']): TenantBody['record'] =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+
+/** Its entity tag, as HTTP writes one. */
+export const etagHeader = ({ etag }: Pick<TenantView, 'etag'>) => ({ etag: `"${etag}"` });
 
 /** A level that old tells nothing of now: its monitor has missed two readings. */
 const FRESH_MS = 150_000;
@@ -42,7 +41,13 @@ export function tenantBody(view: TenantView, bounds: VisitBounds, reading: Readi
     tenant: view.tenant,
     plan: view.plan,
     weight: view.weight,
-    limits: { maxDepth: view.maxDepth, maxConcurrency: view.maxConcurrency },
+    limits: {
+      maxDepth: view.maxDepth,
+      maxConcurrency: view.maxConcurrency,
+      maxBytes: view.maxBytes,
+      maxJobsPerSecond: view.maxJobsPerSecond,
+      burst: view.maxJobsPerSecond === null ? null : view.burst,
+    },
     record: said(view.record),
     paused: view.held.includes('paused'),
     depth,

@@ -31,7 +31,8 @@ function startSeconds(view: TenantView, bounds: VisitBounds): number | null {
 export function waiting(view: TenantView, bounds: VisitBounds): TenantBody['waiting'] {
   if (view.ready + view.delayed === 0) return null;
   const because = byPrecedence.find((reason) => view.held.includes(reason)) ?? (view.ready === 0 ? 'delayed' : 'turn');
-  const untilHeld = view.heldUntilMs === null ? null : tenths((view.heldUntilMs - view.nowMs) / 1000);
+  const heldUntilMs = because === 'rate' ? view.limitedUntilMs : view.heldUntilMs;
+  const untilHeld = heldUntilMs === null ? null : tenths((heldUntilMs - view.nowMs) / 1000);
   switch (because) {
     case 'turn':
       return { because, visitsAhead: view.visitsAhead, estimatedStartSeconds: startSeconds(view, bounds) };

@@ -57,11 +57,13 @@ end
 -- The jobs go back as if the visit had never taken them, and the charge with them.
 local function refund(t, l, jobs)
   if #jobs == 0 then return end
-  local cost = 0
+  local cost, spent = 0, 0
   for i = 1, #jobs do
     cost = cost + costOf(jobs[i])
+    if spendsToken(jobs[i]) then spent = spent + 1 end
     giveBack(t, jobs[i])
   end
+  fillMeter(t, -spent)
   addFlight(t, -#jobs)
   t.served = t.served - #jobs
   totals.served = totals.served - #jobs

@@ -19,6 +19,7 @@ local key = {
   monitor = prefix .. 'monitor',
 }
 local function tenantKey(name) return prefix .. 'tenant:' .. name end
+local function recordKey(name) return prefix .. 'record:' .. name end
 local function readyKey(name) return prefix .. 'ready:' .. name end
 local function returnedKey(name) return prefix .. 'returned:' .. name end
 local function delayedKey(name) return prefix .. 'delayed:' .. name end

@@ -26,15 +26,19 @@ local function saveClock()
   if packed ~= clockStored then redis.call('SET', key.clock, packed) end
 end
 
-local CONFIG_FORMAT = '>dddddddddddBc0'
+-- What was added later stands behind: the release before reads as far as it knows, and what it has written ends there.
+local CONFIG_FORMAT, CONFIG_MORE = '>dddddddddddBc0', '>dd'
+local PLAN_FORMAT, PLAN_MORE = '>ddd', '>ddd'
 local config
 do
   local stored = redis.call('HMGET', key.config, 'settings', 'paused', 'capacity')
   if stored[1] then
-    config = {}
+    local at
+    config = { maxQueueDepth = -1, maxQueueBytes = -1 }
     config.quantum, config.capacity, config.visitConcurrency, config.maxVisitMs, config.spreadMs, config.leaseMs,
       config.openMs, config.unopenedLimit, config.deadLetters, config.idempotencyMs, config.purgeMs,
-      config.defaultPlan = struct.unpack(CONFIG_FORMAT, stored[1])
+      config.defaultPlan, at = struct.unpack(CONFIG_FORMAT, stored[1])
+    if at <= #stored[1] then config.maxQueueDepth, config.maxQueueBytes = struct.unpack(CONFIG_MORE, stored[1], at) end
     config.paused = stored[2] == '1'
     config.capacity = tonumber(stored[3]) or config.capacity
   end
@@ -49,8 +53,11 @@ local function planOf(name)
     local packed = redis.call('HGET', key.config, 'plan:' .. name)
     plans[name] = false
     if packed then
-      local weight, maxDepth, maxConcurrency = struct.unpack('>ddd', packed)
-      plans[name] = { weight = weight, maxDepth = maxDepth, maxConcurrency = maxConcurrency }
+      local at
+      local plan = { maxBytes = -1, rate = -1, burst = -1 }
+      plan.weight, plan.maxDepth, plan.maxConcurrency, at = struct.unpack(PLAN_FORMAT, packed)
+      if at <= #packed then plan.maxBytes, plan.rate, plan.burst = struct.unpack(PLAN_MORE, packed, at) end
+      plans[name] = plan
     end
   end
   return plans[name] or nil

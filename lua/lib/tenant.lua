@@ -1,32 +1,39 @@
 -- One tenant: its state, its place in the rotation, and the indexes over tenants. Rotation and counts are changed only here.
-local PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF = 1, 2, 4, 8
--- Well beyond a dispatcher's minute, so that a tenant whose cap is 0 keeps none at work.
+-- Well beyond a dispatcher's minute, so that a tenant whose cap is 0 keeps none at work; and how long a cap that a deploy has
+-- raised may go unseen.
 local RECHECK_MS = 300000
 
 local TENANT_FORMAT = '>I4I4I4I4I4I4BI6dI6I6dI6I6I6I6I6I6I6HI6I6I6I6dddddBc0Bc0'
-local NONE = -1
+-- Added later, behind the rest: the release before does not know it and leaves it out of what it writes. Bit 4 of `held` is
+-- kept here, since that release could not take it back.
+local TENANT_MORE = '>dddBdI6'
 
 local tenants = {}
 
--- Limits by precedence: the record's overrides, its plan, the claim's plan, the default plan.
-local function resolveLimits(t)
-  local name, plan = t.plan, t.plan ~= '' and planOf(t.plan)
-  if not plan then
-    name, plan = t.claim, t.claim ~= '' and planOf(t.claim)
-  end
-  if not plan then
-    name, plan = config.defaultPlan, planOf(config.defaultPlan)
-  end
-  t.planName = name
-  t.currentWeight = t.oweight ~= NONE and t.oweight or plan.weight
-  t.maxDepth = t.odepth ~= NONE and t.odepth or plan.maxDepth
-  t.maxConcurrency = t.oconc ~= NONE and t.oconc or plan.maxConcurrency
-end
-
 local function packTenant(t)
-  return struct.pack(TENANT_FORMAT, t.ready, t.back, t.delayed, t.dead, t.flight, t.lanes, t.held, t.heldUntil, t.turn,
+  local limited = math.floor(t.held / RATE) % 2
+  return struct.pack(TENANT_FORMAT, t.ready, t.back, t.delayed, t.dead, t.flight, t.lanes, t.held - RATE * limited, t.heldUntil, t.turn,
     t.epoch, t.pos, t.weight, t.served, t.done, t.failed, t.enqueued, t.ms, t.bytes, t.idle, t.refused,
     t.r1t, t.r1s, t.r2t, t.r2s, t.p95, t.mean, t.oweight, t.odepth, t.oconc, #t.claim, t.claim, #t.plan, t.plan)
+    .. struct.pack(TENANT_MORE, t.obytes, t.orate, t.oburst, limited, t.level, t.levelAt)
+end
+
+-- The part of a record that the release before does not keep, under what it does keep of the same record.
+local function packRecord(t)
+  return struct.pack('>dddBc0', t.oweight, t.odepth, t.oconc, #t.plan, t.plan), struct.pack('>ddd', t.obytes, t.orate, t.oburst)
+end
+
+-- Differs whenever the record does.
+local function etagOf(t) return string.sub(redis.sha1hex(table.concat({ packRecord(t) })), 1, 16) end
+
+-- After a write by the release before: the rest of the record, unless that release was given another one meanwhile.
+local function restoreRecord(t)
+  t.obytes, t.orate, t.oburst, t.level, t.levelAt = NONE, NONE, NONE, 0, 0
+  local kept = redis.call('GET', recordKey(t.name))
+  local known = packRecord(t)
+  if kept and string.sub(kept, 1, #known) == known and #kept == #known + 24 then
+    t.obytes, t.orate, t.oburst = struct.unpack('>ddd', kept, #known + 1)
+  end
 end
 
 local NEW_TENANT = struct.pack(TENANT_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -37,11 +44,18 @@ local function tenant(name)
   local t = tenants[name]
   if t then return t end
   local stored = redis.call('GET', tenantKey(name)) or NEW_TENANT
+  local at, limited
   t = { name = name, stored = stored }
   t.ready, t.back, t.delayed, t.dead, t.flight, t.lanes, t.held, t.heldUntil, t.turn,
     t.epoch, t.pos, t.weight, t.served, t.done, t.failed, t.enqueued, t.ms, t.bytes, t.idle, t.refused,
-    t.r1t, t.r1s, t.r2t, t.r2s, t.p95, t.mean, t.oweight, t.odepth, t.oconc, t.claim, t.plan =
+    t.r1t, t.r1s, t.r2t, t.r2s, t.p95, t.mean, t.oweight, t.odepth, t.oconc, t.claim, t.plan, at =
     struct.unpack(TENANT_FORMAT, stored)
+  if at <= #stored then
+    t.obytes, t.orate, t.oburst, limited, t.level, t.levelAt = struct.unpack(TENANT_MORE, stored, at)
+    t.held = t.held + RATE * limited
+  else
+    restoreRecord(t)
+  end
   t.depthWas, t.readyWas, t.servedWas = t.ready + t.delayed, t.ready, t.served
   resolveLimits(t)
   tenants[name] = t
@@ -95,12 +109,6 @@ local function leave(t)
   if clock.servable == 0 then clock.weights = 0 end
 end
 
-local function holdBit(t, bit, on)
-  local has = math.floor(t.held / bit) % 2 == 1
-  if on and not has then t.held = t.held + bit end
-  if has and not on then t.held = t.held - bit end
-end
-
 -- True once something comes due before all else that is to: a dispatcher may block until later, and is woken.
 local dueSooner = false
 
@@ -114,6 +122,11 @@ end
 -- In the rotation if and only if it has ready jobs and nothing holds it; called after anything that may change either.
 local function place(t)
   holdBit(t, AT_CONCURRENCY, t.lanes >= t.maxConcurrency)
+  holdBit(t, RATE, meterHolds(t, config.quantum))
+  -- A backoff has its own entry, and at its end the meter is looked at again.
+  if t.held % (2 * RATE) >= RATE and t.held < BACKING_OFF then
+    comesDue(key.held, t, math.min(now + RECHECK_MS, limitedUntil(t, config.quantum)))
+  end
   local should = t.ready > 0 and t.held == 0
   if should and t.pos == 0 then enter(t) end
   if t.pos > 0 and not should then leave(t) end
@@ -148,7 +161,8 @@ local function reweigh(t)
 end
 
 local function isRecorded(t)
-  return t.plan ~= '' or t.oweight ~= NONE or t.odepth ~= NONE or t.oconc ~= NONE or t.held % 2 == PAUSED
+  return t.plan ~= '' or t.oweight ~= NONE or t.odepth ~= NONE or t.oconc ~= NONE or t.obytes ~= NONE or t.orate ~= NONE
+    or t.oburst ~= NONE or t.held % 2 == PAUSED
 end
 
 -- The older ready-since of the two heads; the heads are read only when one of them may have moved.

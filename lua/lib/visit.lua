@@ -21,12 +21,15 @@ local function mostJobs(t, lanes, free)
 end
 
 -- Takes jobs from the head of the tenant's list, `returned` before `ready`: the first always, further ones while they fit.
+-- Returns them, their cost, the bytes of their bodies, and the tokens that they spend.
 local function take(t, most, budget)
-  local taken, count, cost, bytes = {}, 0, 0, 0
+  local taken, count, cost, bytes, spent = {}, 0, 0, 0, 0
+  local tokens = tokensOf(t)
   local route, alone
   local function fits(job)
     return count < most and string.byte(job, 33) == route and not alone and string.byte(job, 1) % 2 ~= ALONE
       and cost + costOf(job) <= budget and bytes + bodyBytes(job) <= MOST_BYTES
+      and (spent < tokens or not spendsToken(job))
   end
   -- Walks one list in slices; returns how many of its first `length` jobs were taken.
   local function walk(command, listKey, length)
@@ -45,6 +48,7 @@ local function take(t, most, budget)
         taken[count] = job
         cost = cost + costOf(job)
         bytes = bytes + bodyBytes(job)
+        if spendsToken(job) then spent = spent + 1 end
       end
       from = from + #slice
     end
@@ -60,7 +64,7 @@ local function take(t, most, budget)
     if front > 0 then redis.call('LTRIM', readyKey(t.name), front, -1) end
   end
   t.back = t.back - back
-  return taken, cost, bytes
+  return taken, cost, bytes, spent
 end
 
 -- Why no visit can be claimed right now, whoever's turn it is; nil when one can.
@@ -102,7 +106,7 @@ local function nextVisit(leaseId, l, inFlight)
   clock.v = math.max(clock.v, t.turn)
   reweigh(t)
   local lanes = math.max(1, math.min(config.visitConcurrency, t.maxConcurrency - t.lanes))
-  local jobs, cost, bytes = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)
+  local jobs, cost, bytes, spent = take(t, mostJobs(t, lanes, config.capacity - inFlight), config.quantum * t.weight)
   if #jobs == 0 then
     recount(t)
     return nextVisit(leaseId, l, inFlight)
@@ -118,6 +122,7 @@ local function nextVisit(leaseId, l, inFlight)
   t.served = t.served + #jobs
   totals.served = totals.served + #jobs
   t.headMoved = true
+  fillMeter(t, spent)
   t.turn = t.turn + cost / t.weight
   place(t)
   if t.pos > 0 then requeue(t) end

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OTHER, queueMetrics, tenantMetrics } from '../../functions/lib/telemetry/metric-names.ts';
-import { createWatcher } from '../../functions/lib/queue/watcher.ts';
+import { watcherOf } from '../../functions/lib/queue/watcher.ts';
 import type { Reading } from '../../functions/lib/telemetry/reading.ts';
 import { emitReading } from '../../functions/monitor/emit.ts';
 import { watch } from '../../functions/monitor/watch.ts';
@@ -15,7 +15,7 @@ import { allDone, pass, put } from '../support/visits.ts';
 
 /** A look at the queue that must not be overtaken. */
 async function look({ client }: TestQueue, log = keptLog().log): Promise<Reading> {
-  const reading = await watch(createWatcher(client), log);
+  const reading = await watch(watcherOf(client), log);
   if (reading === undefined) throw new Error('overtaken');
   return reading;
 }
@@ -112,7 +112,7 @@ it('tells what it swept, which is put right, and goes on where it was', async ()
 it('tells nothing when another watcher was faster', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 3);
-  const watcher = createWatcher(queue.client);
+  const watcher = watcherOf(queue.client);
   const slow = { ...watcher, stats: async () => (await look(queue), watcher.stats()) };
   expect(await watch(slow, keptLog().log)).toBeUndefined();
 });
@@ -123,12 +123,12 @@ it('tells once of everything put right, whichever watcher was overtaken or died 
   let told = (await look(queue)).sweep.differencesSince;
   const spoil = () => queue.redis.zadd(queue.keys.depths, 99, 'a');
   await spoil();
-  const watcher = createWatcher(queue.client);
+  const watcher = watcherOf(queue.client);
   const dying = { ...watcher, stats: () => Promise.reject(new Error('killed')) };
   await expect(watch(dying, keptLog().log)).rejects.toThrow('killed');
   for (let round = 0; round < 5; round++) {
     await spoil();
-    const readings = await Promise.all([1, 2, 3].map(() => watch(createWatcher(queue.client), keptLog().log)));
+    const readings = await Promise.all([1, 2, 3].map(() => watch(watcherOf(queue.client), keptLog().log)));
     for (const reading of readings) told += reading?.sweep.differencesSince ?? 0;
   }
   told += (await look(queue)).sweep.differencesSince;
@@ -138,7 +138,7 @@ it('tells once of everything put right, whichever watcher was overtaken or died 
 it('begins anew where the last reading is of another shape', async () => {
   const queue = await testQueue();
   await put(queue.client, 'a', 3);
-  await createWatcher(queue.client).keepReading(0, '{"shape":0}');
+  await watcherOf(queue.client).keepReading(0, '{"shape":0}');
   expect((await look(queue)).since).toBeUndefined();
   expect((await look(queue)).since).toMatchObject({ enqueued: 0 });
 });

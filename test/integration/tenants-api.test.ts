@@ -24,7 +24,7 @@ async function waiting(tenant: string, jobs: readonly Job[]): Promise<void> {
 const idle = {
   plan: 'free',
   weight: 1,
-  limits: { maxDepth: 5_000, maxConcurrency: 50 },
+  limits: { maxDepth: 5_000, maxConcurrency: 50, maxBytes: null, maxJobsPerSecond: null, burst: null },
   record: {},
   paused: false,
   depth: 0,

@@ -5,7 +5,7 @@ import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { connectRedis } from '../../functions/lib/queue/connect.ts';
 import { queueKeys } from '../../functions/lib/queue/keys.ts';
 import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
-import { createWatcher } from '../../functions/lib/queue/watcher.ts';
+import { watcherOf } from '../../functions/lib/queue/watcher.ts';
 import { accessString } from '../../infra/constructs/access-string.ts';
 import { type RunningRedis, startRedis } from '../../infra/local/redis-server.ts';
 import { claimOne } from '../support/queue.ts';
@@ -54,7 +54,7 @@ describe('the user that the stack makes', () => {
     await client.tick();
     expect(await client.inspect('acme')).toMatchObject({ ready: 1 });
     expect(await client.stats()).toMatchObject({ ready: 1 });
-    const watcher = createWatcher(client);
+    const watcher = watcherOf(client);
     expect(await watcher.tenantNames('0')).toEqual({ names: ['acme'], cursor: '0' });
     expect(await watcher.survey('0', 10)).toMatchObject({ tenants: [{ tenant: 'acme' }] });
     expect(await watcher.sweep(['acme'], true)).toMatchObject({ differences: [] });

@@ -95,8 +95,12 @@ describe('admission', () => {
     const refusal = () => client.enqueue({ tenant: 'acme', jobs: newJobs(5) });
     expect(await refusal()).toEqual({
       outcome: 'full',
-      depth: 0,
+      cap: 'maxDepth',
+      used: 0,
       limit: 4,
+      needed: 5,
+      waiting: 0,
+      depth: 0,
       room: 4,
       rate: { tenant: null, queue: null, weightShare: 1 },
     });

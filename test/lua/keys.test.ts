@@ -6,7 +6,7 @@ import { newJobs } from '../support/queue-fixture.ts';
 import { allGivenBack, claimSome, put } from '../support/visits.ts';
 
 const ODD = ['a:b{c}|*%', '🦊', '0', 'x'.repeat(128), '}', '{rota:q:0}:v1:', ' ', 'tenant:acme'];
-const PER_TENANT = ['tenant', 'ready', 'returned', 'delayed', 'dead', 'once'] as const;
+const PER_TENANT = ['tenant', 'record', 'ready', 'returned', 'delayed', 'dead', 'once'] as const;
 
 it('are these', () => {
   const keys = queueKeys('q', 0);
@@ -32,6 +32,7 @@ it('are these', () => {
   ]);
   expect(PER_TENANT.map((kind) => keys[kind]('acme'))).toEqual([
     '{rota:q:0}:v1:tenant:acme',
+    '{rota:q:0}:v1:record:acme',
     '{rota:q:0}:v1:ready:acme',
     '{rota:q:0}:v1:returned:acme',
     '{rota:q:0}:v1:delayed:acme',
@@ -71,6 +72,7 @@ it('are the keys that the scripts make', async () => {
     await client.settle(visit, [{ index: 1, result: 'dead', durationMs: 9_000, error: '' }], { claimNext: false });
     const back = await claimOne(client);
     await client.settle(back, allGivenBack(back), { claimNext: false });
+    await client.subscribe(tenant, { maxBytes: 1_000_000 });
     await client.pause(tenant);
     for (const kind of PER_TENANT) expected.add(keys[kind](tenant));
   }

@@ -26,7 +26,8 @@ it('ranks the record’s overrides before its plan, that before the claim’s, t
 
 it('shows the record as it was put', async () => {
   const { client } = await testQueue();
-  const record = { plan: 'growth', weight: 1.5, maxDepth: 0, maxConcurrency: 7 };
+  const caps = { maxDepth: 0, maxConcurrency: 7, maxBytes: 0, maxJobsPerSecond: 0.25, burst: 9 };
+  const record = { plan: 'growth', weight: 1.5, ...caps };
   await client.subscribe('acme', record);
   expect((await client.inspect('acme')).record).toEqual(record);
   await client.subscribe('acme', { maxDepth: 12 });
@@ -35,6 +36,9 @@ it('shows the record as it was put', async () => {
     weight: null,
     maxDepth: 12,
     maxConcurrency: null,
+    maxBytes: null,
+    maxJobsPerSecond: null,
+    burst: null,
   });
 });
 

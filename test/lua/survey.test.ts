@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { TenantReading } from '../../functions/lib/domain/outcomes.ts';
-import { createWatcher } from '../../functions/lib/queue/watcher.ts';
+import { watcherOf } from '../../functions/lib/queue/watcher.ts';
 import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
 import { snapshot } from '../support/keyspace.ts';
 import { claimOne, testQueue } from '../support/queue.ts';
@@ -13,7 +13,7 @@ async function surveyAll(client: QueueClient, count: number) {
   let most = 0;
   let cursor = '0';
   do {
-    const slice = await createWatcher(client).survey(cursor, count);
+    const slice = await watcherOf(client).survey(cursor, count);
     tenants.push(...slice.tenants);
     most = Math.max(most, slice.tenants.length);
     slices++;
@@ -32,7 +32,7 @@ it('reads what there is of a tenant, and writes nothing', async () => {
   const visit = await claimOne(client);
   await pass(queue, 100_000);
   const before = await snapshot(queue);
-  const { tenants, cursor, ratePerSecond, rateSpanMs } = await createWatcher(client).survey('0', 100);
+  const { tenants, cursor, ratePerSecond, rateSpanMs } = await watcherOf(client).survey('0', 100);
   expect(cursor).toBe('0');
   const [reading] = tenants;
   expect(tenants).toHaveLength(1);
@@ -58,7 +58,7 @@ it('reads tenants by name, idle and unknown ones too', async () => {
   const { client } = await testQueue();
   await put(client, 'a', 3);
   await client.pause('b');
-  const { tenants } = await createWatcher(client).survey('', 100, ['b', 'né:1|*%🐢']);
+  const { tenants } = await watcherOf(client).survey('', 100, ['b', 'né:1|*%🐢']);
   expect(tenants.map(({ tenant }) => tenant)).toEqual(['b', 'né:1|*%🐢']);
   expect(tenants[0]).toMatchObject({ held: ['paused'], ready: 0, oldestReadySinceMs: null });
   expect(tenants[1]).toMatchObject({ plan: 'free', weight: 1, enqueued: 0, served: 0, ratePerSecond: null });

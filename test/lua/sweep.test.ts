@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createWatcher } from '../../functions/lib/queue/watcher.ts';
+import { watcherOf } from '../../functions/lib/queue/watcher.ts';
 import { forVisits } from '../../functions/lib/queue/parts.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { snapshot } from '../support/keyspace.ts';
@@ -25,7 +25,7 @@ async function fullQueue(): Promise<TestQueue> {
 }
 
 const sweep = (queue: TestQueue, names: readonly string[], totals: boolean) =>
-  createWatcher(queue.client).sweep(names, totals);
+  watcherOf(queue.client).sweep(names, totals);
 const NAMES = ['a', 'b', 'paused', 'idle', 'unknown'];
 
 /** Runs Lua with the shared parts of the scripts before it: what a fault of some script might do. */

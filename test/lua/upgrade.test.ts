@@ -127,6 +127,32 @@ describe.each(releases)('release %s and today on one queue', async (version) => 
     });
   });
 
+  it('what billing told today of limits that the release does not know survives what it writes', async () => {
+    const { old, now } = both();
+    await now.configure(testConfig());
+    const record = { plan: 'growth', maxBytes: 70, maxJobsPerSecond: 2, burst: 3 };
+    await now.subscribe('acme', record);
+    await old.pause('acme');
+    await old.resume('acme');
+    expect(await now.inspect('acme')).toMatchObject({ record, maxBytes: 70, maxJobsPerSecond: 2, burst: 3 });
+    // A record that the release took replaces the whole one.
+    await old.subscribe('acme', { plan: 'free' });
+    expect(await now.inspect('acme')).toMatchObject({ record: { plan: 'free', maxBytes: null }, maxBytes: null });
+  });
+
+  it('a tenant that today holds by its rate is served by the release, and held again by today', async () => {
+    const { old, now } = both();
+    await now.configure(testConfig());
+    await now.subscribe('acme', { maxJobsPerSecond: 0.001, burst: 1 });
+    await put(now, 'acme', 9);
+    await claimSome(now, 1);
+    expect(await now.claim(1)).toMatchObject({ outcome: 'empty' });
+    await put(old, 'acme', 1);
+    expect(await old.claim(1)).toMatchObject({ outcome: 'claimed' });
+    await claimSome(now, 1);
+    expect(await now.claim(1)).toMatchObject({ outcome: 'empty' });
+  });
+
   it('the configuration of the newer deploy stays, whoever writes last', async () => {
     const { old, now } = both();
     expect(await old.configure(released.configFor({ 'rota.capacity': 4 }, 1_000))).toBe('configured');

@@ -50,7 +50,7 @@ for _, leaseId in ipairs(namesOf('visit')) do
 end
 for _, name in ipairs(namesOf('tenant')) do
   local t = tenant(name)
-  for _, field in ipairs({ 'heldUntil', 'idle', 'r1t', 'r2t' }) do t[field] = earlier(t[field]) end
+  for _, field in ipairs({ 'heldUntil', 'idle', 'levelAt', 'r1t', 'r2t' }) do t[field] = earlier(t[field]) end
   redis.call('SET', tenantKey(name), packTenant(t))
 end
 totals.r1t, totals.r2t = earlier(totals.r1t), earlier(totals.r2t)

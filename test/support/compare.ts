@@ -51,11 +51,17 @@ function compareTenant(
   const about = (what: string) => `${what} of tenant ${JSON.stringify(name)}`;
   const onClock = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : ms - aheadMs);
   same(about('turn'), stored.epoch === state.clock.epoch ? stored.turn : 0, turnOf(model, tenant));
-  const bits = (tenant.paused ? 1 : 0) + (tenant.capped ? 2 : 0) + (tenant.backoffUntilMs === null ? 0 : 8);
+  const bits =
+    (tenant.paused ? 1 : 0) +
+    (tenant.capped ? 2 : 0) +
+    (tenant.limited ? 4 : 0) +
+    (tenant.backoffUntilMs === null ? 0 : 8);
   same(about('held'), stored.held, bits);
   if (bits >= 8) same(about('end of the backoff'), stored.heldUntil, onClock(tenant.backoffUntilMs));
   same(about('entry in held'), state.held.get(name) ?? null, onClock(tenant.lookAgainAtMs));
   same(about('entry in idle'), state.idle.get(name) ?? null, onClock(tenant.purgeAtMs));
+  same(about('level'), stored.level, tenant.level);
+  same(about('time of the level'), stored.levelAt, onClock(tenant.levelAtMs || null) ?? 0);
   same(about('weight'), stored.weight, tenant.weight ?? 0);
   same(about('refused'), stored.refused, tenant.refused);
   same(about('p95'), stored.p95 < 0 ? null : stored.p95, tenant.p95Ms);

@@ -3,11 +3,11 @@ import { type QueueState, readQueue, type StoredJob } from './queue-state.ts';
 
 const KINDS = new Set(
   (
-    'config clock totals rotation tenant ready returned delayed dead due held opening visits visit ' +
+    'config clock totals rotation tenant record ready returned delayed dead due held opening visits visit ' +
     'depths oldest idle once onces wake dispatcher monitor'
   ).split(' '),
 );
-const [PAUSED, AT_CONCURRENCY, BACKING_OFF] = [1, 2, 8];
+const [PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF] = [1, 2, 4, 8];
 
 /**
  * Reads a whole queue and holds everything that is kept twice against each other. Returns what is wrong, in words; nothing
@@ -79,10 +79,12 @@ function checkTenant(state: QueueState, name: string, same: Same): void {
   same(about('entry in due'), state.due.get(name), delayed[0]?.score);
   const heads = [ready[0], returned[0]].flatMap((job) => (job ? [job.readySinceMs] : []));
   same(about('entry in oldest'), state.oldest.get(name), heads.length > 0 ? Math.min(...heads) : undefined);
-  const recorded = tenant.plan !== '' || tenant.oweight >= 0 || tenant.odepth >= 0 || tenant.oconc >= 0;
+  const overrides = [tenant.oweight, tenant.odepth, tenant.oconc, tenant.obytes, tenant.orate, tenant.oburst];
+  const recorded = tenant.plan !== '' || overrides.some((value) => value >= 0);
   const idle = depth + tenant.flight + tenant.dead === 0 && !recorded && (tenant.held & PAUSED) === 0;
   same(about('presence in idle'), state.idle.has(name), idle);
   if (tenant.held & BACKING_OFF) same(about('entry in held'), state.held.get(name), tenant.heldUntil);
+  else if (tenant.held & RATE) same(about('presence in held'), state.held.has(name), true);
   else if (tenant.held === AT_CONCURRENCY && tenant.lanes === 0 && tenant.ready > 0) {
     same(about('presence in held'), state.held.has(name), true);
   }

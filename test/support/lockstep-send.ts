@@ -207,7 +207,7 @@ function shownAdmission(answer: EnqueueOutcome | ModelEnqueued): unknown {
     case 'repeated':
       return [answer.outcome, answer.ids, answer.depth];
     case 'full':
-      return [answer.outcome, answer.depth, answer.limit, answer.room];
+      return [answer.outcome, answer.cap, answer.limit, answer.room];
     case 'unknown_plan':
       return sortedPlans(answer);
     case 'conflict':

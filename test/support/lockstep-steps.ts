@@ -62,10 +62,15 @@ const result = fc.record({
 });
 const plan = fc.constantFrom('free', 'growth', 'enterprise');
 const cap = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(1, 2, 10, 50) }, fc.constant(0));
+const rate = fc.constantFrom(0.05, 0.7, 3, 40);
+const orNone = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 1 });
 const limits = fc.record({
   weight,
   maxDepth: fc.constantFrom(12, 30, 1_000),
   maxConcurrency: cap,
+  maxBytes: orNone(fc.constantFrom(30, 200)),
+  maxJobsPerSecond: orNone(rate),
+  burst: orNone(fc.constantFrom(1, 3, 20)),
 });
 const settings = fc.record(
   {
@@ -74,6 +79,8 @@ const settings = fc.record(
     visitConcurrency: fc.constantFrom(1, 2, 3),
     quantum: fc.constantFrom(1, 2.5, 4),
     unopenedLimit: fc.constantFrom(0, 2, 1_000),
+    maxQueueDepth: fc.option(fc.constantFrom(5, 40), { freq: 1 }),
+    maxQueueBytes: fc.option(fc.constantFrom(100, 300), { freq: 1 }),
   },
   { requiredKeys: [] },
 );
@@ -130,6 +137,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
           weight,
           maxDepth: fc.constantFrom(0, 8, 100, 1_000),
           maxConcurrency: cap,
+          maxBytes: fc.constantFrom(0, 40, 1_000),
+          maxJobsPerSecond: rate,
+          burst: fc.constantFrom(1, 2, 30),
         },
         { requiredKeys: [] },
       ),

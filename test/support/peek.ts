@@ -61,8 +61,18 @@ const TENANT = [
   ['oconc', 'double'],
 ] as const;
 
+/** Behind the words; the release before does not write them. */
+const MORE = [
+  ['obytes', 'double'],
+  ['orate', 'double'],
+  ['oburst', 'double'],
+  ['limited', 1],
+  ['level', 'double'],
+  ['levelAt', 6],
+] as const;
+
 export type PeekedClock = Record<(typeof CLOCK)[number], number>;
-export type PeekedTenant = Record<(typeof TENANT)[number][0], number> & { claim: string; plan: string };
+export type PeekedTenant = Record<(typeof TENANT | typeof MORE)[number][0], number> & { claim: string; plan: string };
 
 /** The clock and the totals; zeros when there is none yet. */
 export function unpackClock(packed: Buffer | null): PeekedClock {
@@ -73,19 +83,24 @@ export function unpackClock(packed: Buffer | null): PeekedClock {
 
 export function unpackTenant(packed: Buffer): PeekedTenant {
   let at = 0;
-  const numbers = TENANT.map(([name, size]) => {
+  const take = ([name, size]: readonly [string, number | 'double']) => {
     const value = size === 'double' ? packed.readDoubleBE(at) : packed.readUIntBE(at, size);
     at += size === 'double' ? 8 : size;
-    return [name, value];
-  });
+    return [name, value] as const;
+  };
+  const numbers = TENANT.map(take);
   const word = () => {
     const length = packed.readUInt8(at);
     at += 1 + length;
     return packed.toString('utf8', at - length, at);
   };
-  // As above, those of TENANT.
+  const words = { claim: word(), plan: word() };
+  const more =
+    at < packed.length ? MORE.map(take) : MORE.map(([name]) => [name, name.startsWith('o') ? -1 : 0] as const);
+  // As above, those of TENANT and MORE.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return { ...(Object.fromEntries(numbers) as PeekedTenant), claim: word(), plan: word() };
+  const fields = Object.fromEntries([...numbers, ...more]) as Omit<PeekedTenant, 'claim' | 'plan'>;
+  return { ...fields, ...words, held: fields.held + 4 * fields.limited };
 }
 
 export async function peekClock(redis: RedisConnection, key: string): Promise<PeekedClock> {

@@ -23,6 +23,8 @@ export function testConfig(given: Partial<QueueConfig> = {}): QueueConfig {
     deadLetters: 1_000,
     idempotencyMs: 86_400_000,
     purgeMs: 120_000,
+    maxQueueDepth: null,
+    maxQueueBytes: null,
     ...given,
   };
 }

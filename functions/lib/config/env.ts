@@ -17,9 +17,14 @@ export type Runtime = FunctionSettings & Wiring;
 /** `retry.maxAttempts` → `ROTA_RETRY_MAX_ATTEMPTS` */
 const variable = (path: string) => `ROTA_${path.replaceAll('.', '_').replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
+/** Nothing is written as nothing. */
+const textOf = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+
 const toText = (entry: Entry, value: unknown): string => {
   if (entry.kind === 'named') return JSON.stringify(value);
-  return Array.isArray(value) ? value.join(',') : String(value);
+  if (Array.isArray(value)) return value.join(',');
+  return textOf(value);
 };
 
 function write(group: Group, values: object, prefix: string): [string, string][] {

@@ -1,9 +1,19 @@
 import type { FunctionSettings } from './table.ts';
 
+/** What a plan says about a tenant. What it may leave out is then without a limit; a burst is then what a second brings. */
+export interface PlanLimits {
+  readonly weight: number;
+  readonly maxDepth: number;
+  readonly maxConcurrency: number;
+  readonly maxBytes?: number | null;
+  readonly maxJobsPerSecond?: number | null;
+  readonly burst?: number | null;
+}
+
 /** The bounds by which Redis works, as they are stored there. Times in milliseconds. */
 export interface QueueConfig {
   readonly version: number;
-  readonly plans: Readonly<Record<string, { weight: number; maxDepth: number; maxConcurrency: number }>>;
+  readonly plans: Readonly<Record<string, PlanLimits>>;
   readonly defaultPlan: string;
   readonly quantum: number;
   readonly capacity: number;
@@ -17,6 +27,9 @@ export interface QueueConfig {
   readonly deadLetters: number;
   readonly idempotencyMs: number;
   readonly purgeMs: number;
+  /** Null = no limit. */
+  readonly maxQueueDepth: number | null;
+  readonly maxQueueBytes: number | null;
 }
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1000);
@@ -38,4 +51,6 @@ export const queueConfig = (settings: FunctionSettings): QueueConfig => ({
   deadLetters: settings.deadLetters,
   idempotencyMs: milliseconds(settings.idempotencySeconds),
   purgeMs: milliseconds(settings.purgeSeconds),
+  maxQueueDepth: settings.maxQueueDepth,
+  maxQueueBytes: settings.maxQueueBytes,
 });

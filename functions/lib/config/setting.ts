@@ -116,6 +116,17 @@ export const text = (pattern: RegExp, expected: string, about: About<string>) =>
 export const list = (pattern: RegExp, expected: string, about: About<readonly string[]>) =>
   setting<readonly string[]>(about, expected, z.array(z.string().check(z.regex(pattern))), readList);
 
+/** The same setting, or nothing: no limit. */
+export const orNone = <T>(given: Setting<T>): Setting<T | null> => ({
+  kind: 'setting',
+  sentence: given.sentence,
+  unit: given.unit,
+  expected: `${given.expected}; or null for none`,
+  default: null,
+  schema: z.nullable(given.schema),
+  fromText: (words) => (['', 'null'].includes(words.trim()) ? null : given.fromText(words)),
+});
+
 export const named = <T>(entry: Omit<Named<T>, 'kind'>): Named<T> => ({ kind: 'named', ...entry });
 
 export const isEntry = (node: Entry | Group): node is Entry => node.kind === 'setting' || node.kind === 'named';

@@ -1,4 +1,5 @@
-import { decimal, flag, list, named, oneOf, text, type Values, whole } from './setting.ts';
+import type { PlanLimits } from './queue-config.ts';
+import { decimal, flag, list, named, oneOf, orNone, text, type Values, whole } from './setting.ts';
 
 /** What a plan, or a tenant's own record, may say about a tenant. */
 const limits = {
@@ -9,6 +10,21 @@ const limits = {
     unit: 'lanes',
     default: { words: '`maxConcurrency`', from: (known) => known.maxConcurrency },
   }),
+  maxBytes: orNone(
+    whole(0, 1_000_000_000_000, { sentence: 'Most bytes that the payloads of waiting jobs may have.', unit: 'bytes' }),
+  ),
+  maxJobsPerSecond: orNone(
+    decimal(0.001, 1_000_000, {
+      sentence: 'Most jobs that are served; a retry does not count.',
+      unit: 'jobs a second',
+    }),
+  ),
+  burst: orNone(
+    whole(1, 1_000_000, {
+      sentence: 'How many jobs may be served at once under `maxJobsPerSecond`; by default what a second brings.',
+      unit: 'jobs',
+    }),
+  ),
 };
 
 const host = /^(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9]\d{0,4})?$/;
@@ -19,7 +35,7 @@ export const functionTable = {
     sentence: 'Name of the queue; part of every key in Redis.',
     default: 'default',
   }),
-  plans: named<{ weight: number; maxDepth: number; maxConcurrency: number }>({
+  plans: named<Required<PlanLimits>>({
     sentence: 'Plans that a tenant can be on. Given as an object, the set replaces the default one.',
     name: /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
     nameExpected: 'a plan name: a letter or digit, then up to 63 letters, digits, underscores or hyphens',
@@ -34,6 +50,19 @@ export const functionTable = {
     sentence: 'Plan of a tenant for which neither its record nor its caller names one.',
     default: 'free',
   }),
+  maxQueueDepth: orNone(
+    whole(0, 1_000_000_000, {
+      sentence: 'Most jobs of all tenants that may wait; beyond it nobody may enqueue.',
+      unit: 'jobs',
+    }),
+  ),
+  maxQueueBytes: orNone(
+    whole(0, 1_000_000_000_000, {
+      sentence:
+        'Most bytes that the payloads of all waiting jobs may have: to be set so that Redis never fills (see the sizing page).',
+      unit: 'bytes',
+    }),
+  ),
   quantum: whole(1, 1_000, {
     sentence: 'Budget of a visit to a tenant of weight 1.',
     unit: 'cost units',

@@ -16,6 +16,28 @@ export interface ServiceRate {
   readonly queue: number | null;
   /** The tenant's weight as a part (0–1) of the weights of all tenants in the rotation, itself included. */
   readonly weightShare: number;
+  /** The tenant's maxJobsPerSecond, where it has one. */
+  readonly most?: number | undefined;
+}
+
+/** The caps on what may wait: of the tenant, and of the queue as a whole. */
+export type Cap = 'maxDepth' | 'maxBytes' | 'maxQueueDepth' | 'maxQueueBytes';
+
+/** A batch that a cap refuses. Jobs or bytes, by the cap. */
+export interface Full {
+  readonly cap: Cap;
+  /** What counts against the cap now. */
+  readonly used: number;
+  readonly limit: number;
+  /** What the batch would add. */
+  readonly needed: number;
+  /** Jobs that count against the cap now. */
+  readonly waiting: number;
+  /** Jobs of the tenant that wait. */
+  readonly depth: number;
+  /** Jobs of the batch, from the first on, that would be admitted. */
+  readonly room: number;
+  readonly rate: ServiceRate;
 }
 
 export type EnqueueOutcome =
@@ -25,14 +47,8 @@ export type EnqueueOutcome =
   | { readonly outcome: 'repeated'; readonly ids: string[]; readonly depth: number }
   /** The same idempotency key came before with another body; nothing admitted. */
   | { readonly outcome: 'conflict' }
-  /** The batch would pass the tenant's depth cap; nothing admitted, nothing written. */
-  | {
-      readonly outcome: 'full';
-      readonly depth: number;
-      readonly limit: number;
-      readonly room: number;
-      readonly rate: ServiceRate;
-    }
+  /** The batch would pass a cap; nothing admitted, nothing written. */
+  | ({ readonly outcome: 'full' } & Full)
   | { readonly outcome: 'unknown_plan'; readonly plans: string[] };
 
 /** A claimed visit: what a process invocation needs to open it, and what a dispatcher logs. */
@@ -158,10 +174,18 @@ export interface TenantView {
     weight: number | null;
     maxDepth: number | null;
     maxConcurrency: number | null;
+    maxBytes: number | null;
+    maxJobsPerSecond: number | null;
+    burst: number | null;
   };
+  /** Differs whenever the record does. */
+  readonly etag: string;
   readonly weight: number;
   readonly maxDepth: number;
   readonly maxConcurrency: number;
+  readonly maxBytes: number | null;
+  readonly maxJobsPerSecond: number | null;
+  readonly burst: number;
   readonly ready: number;
   readonly delayed: number;
   readonly inFlight: number;
@@ -169,7 +193,10 @@ export interface TenantView {
   readonly dead: number;
   readonly bytes: number;
   readonly held: HeldReason[];
+  /** End of a backoff. */
   readonly heldUntilMs: number | null;
+  /** When a tenant that is held by its rate has the tokens for its next visit; null without a rate. */
+  readonly limitedUntilMs: number | null;
   readonly oldestReadySinceMs: number | null;
   /** Tenants that will be visited before it; null when it is not in the rotation. */
   readonly visitsAhead: number | null;
@@ -268,7 +295,9 @@ export interface TenantPage {
 
 export type SubscribeOutcome =
   | { readonly outcome: 'subscribed'; readonly dispatch: boolean }
-  | { readonly outcome: 'unknown_plan'; readonly plans: string[] };
+  | { readonly outcome: 'unknown_plan'; readonly plans: string[] }
+  /** The record is not the one that the caller has seen; nothing changed. */
+  | { readonly outcome: 'changed'; readonly etag: string };
 
 export interface PurgeReceipt {
   readonly ready: number;

@@ -9,6 +9,8 @@ export interface Answer {
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   readonly problem?: ProblemCode;
+  /** Further headers, by their names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** In place of `body`, an answer that is not JSON. */
   readonly text?: { readonly mediaType: string; readonly body: string };
 }
@@ -64,6 +66,7 @@ export const toHttp = (given: Answer, requestId: string): APIGatewayProxyStructu
   headers: {
     'content-type': mediaTypeOf(given),
     'cache-control': 'no-store',
+    ...given.headers,
     ...(given.retryAfterSeconds !== undefined && { 'retry-after': String(given.retryAfterSeconds) }),
   },
   body: given.text?.body ?? JSON.stringify(withRequestId(given, requestId)),

@@ -20,6 +20,7 @@ export interface QueueKeys {
   readonly dispatcher: string;
   readonly monitor: string;
   tenant(tenant: string): string;
+  record(tenant: string): string;
   ready(tenant: string): string;
   returned(tenant: string): string;
   delayed(tenant: string): string;
@@ -55,6 +56,7 @@ export function queueKeys(queue: string, shard: number): QueueKeys {
     dispatcher: `${prefix}dispatcher`,
     monitor: `${prefix}monitor`,
     tenant: (tenant) => `${prefix}tenant:${tenant}`,
+    record: (tenant) => `${prefix}record:${tenant}`,
     ready: (tenant) => `${prefix}ready:${tenant}`,
     returned: (tenant) => `${prefix}returned:${tenant}`,
     delayed: (tenant) => `${prefix}delayed:${tenant}`,

@@ -1,4 +1,3 @@
-import type { QueueConfig } from '../config/queue-config.ts';
 import type {
   ClaimOutcome,
   EnqueueOutcome,
@@ -15,7 +14,7 @@ import type {
   TenantView,
   TickOutcome,
 } from '../domain/outcomes.ts';
-import type { Script, ScriptArgument } from './script.ts';
+import type { QueueCore } from './core.ts';
 
 /** One job to enqueue, checked at the edge. */
 export interface NewJob {
@@ -46,46 +45,36 @@ export interface SubscriptionRecord {
   readonly weight?: number | undefined;
   readonly maxDepth?: number | undefined;
   readonly maxConcurrency?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly maxJobsPerSecond?: number | undefined;
+  readonly burst?: number | undefined;
 }
 
-/** The queue as the functions see it: one method a script. Every method throws `QueueUnavailable` when Redis is away. */
-export interface QueueClient {
-  /** Writes the configuration unless a newer one is there; `kept` says that it was. */
-  configure(config: QueueConfig): Promise<'configured' | 'kept'>;
+/** The queue's faces: one method a script. Every method throws `QueueUnavailable` when Redis is away. */
+export type QueueClient = QueueCore & Producer & Worker & Dispatcher & Operator;
+
+export interface Producer {
   /** Admission and push in one step; retried once on a lost reply without admitting twice. */
   enqueue(request: EnqueueRequest): Promise<EnqueueOutcome>;
-  /** Claims up to `max` (1–50) visits in the fair order. */
-  claim(max: number): Promise<ClaimOutcome>;
+  stats(): Promise<QueueStats>;
+}
+
+export interface Worker {
   /** Opens a lease once; the same `nonce` again gets the same answer. */
   open(lease: Lease, nonce: string): Promise<OpenOutcome>;
   /** Renews an open lease for a full lease time. */
   extend(lease: Lease): Promise<ExtendOutcome>;
   /** Settles jobs of a visit; with `claimNext`, the end of the visit claims the next one under the same lease. */
   settle(lease: Lease, results: readonly JobResult[], options: { claimNext: boolean }): Promise<SettleOutcome>;
+}
+
+export interface Dispatcher {
+  /** Claims up to `max` (1–50) visits in the fair order. */
+  claim(max: number): Promise<ClaimOutcome>;
   /** Gives a whole unopened visit back after its invoke was refused. */
   release(lease: Lease): Promise<ReleaseOutcome>;
   /** Reaps, promotes, lets held tenants back and purges, a slice of each. */
   tick(): Promise<TickOutcome>;
-  stats(): Promise<QueueStats>;
-  inspect(tenant: string): Promise<TenantView>;
-  /** Tenants with waiting jobs, deepest or longest waiting first. `limit` 1–1,000; `cursor` from the page before. */
-  list(sort: 'depth' | 'oldest', limit: number, cursor?: string): Promise<TenantPage>;
-  /** Some names of all tenants that Redis holds, and the cursor from which to go on ('0' = these were the last). */
-  tenantNames(cursor: string): Promise<{ names: string[]; cursor: string }>;
-  /** The watcher's last reading and its number; number 0 and no text when there is none. */
-  lastReading(): Promise<{ number: number; reading: string | null }>;
-  /** Runs a script that few functions need, so that only those carry it. */
-  run<Field extends string, Outcome>(
-    script: Script<Field, Outcome>,
-    args: Readonly<Record<Field, ScriptArgument>>,
-    rest?: readonly ScriptArgument[],
-  ): Promise<Outcome>;
-  subscribe(tenant: string, record: SubscriptionRecord): Promise<SubscribeOutcome>;
-  pause(tenant: string): Promise<void>;
-  /** `dispatch` is true when the caller must invoke a dispatcher. */
-  resume(tenant: string): Promise<{ dispatch: boolean }>;
-  /** Removes everything of the tenant, or its waiting jobs only. */
-  purge(tenant: string, scope: 'everything' | 'jobs'): Promise<PurgeReceipt>;
   /** Blocks on a connection of its own until a visit may be possible, or `timeoutMs` (≤ 5,000) have passed. */
   waitForWake(timeoutMs: number): Promise<boolean>;
   /**
@@ -95,5 +84,20 @@ export interface QueueClient {
   markDispatcher(wish: 'take' | 'keep'): Promise<void>;
   /** Takes this dispatcher's mark away, so that the next enqueue invokes one. That of another dispatcher stays. */
   unmarkDispatcher(): Promise<void>;
-  close(): Promise<void>;
+}
+
+export interface Operator {
+  stats(): Promise<QueueStats>;
+  inspect(tenant: string): Promise<TenantView>;
+  /** Tenants with waiting jobs, deepest or longest waiting first. `limit` 1–1,000; `cursor` from the page before. */
+  list(sort: 'depth' | 'oldest', limit: number, cursor?: string): Promise<TenantPage>;
+  /** The watcher's last reading and its number; number 0 and no text when there is none. */
+  lastReading(): Promise<{ number: number; reading: string | null }>;
+  /** Replaces the record; with `ifMatch` (etags with commas between, or `*`) only one that the caller has seen. */
+  subscribe(tenant: string, record: SubscriptionRecord, ifMatch?: string): Promise<SubscribeOutcome>;
+  pause(tenant: string): Promise<void>;
+  /** `dispatch` is true when the caller must invoke a dispatcher. */
+  resume(tenant: string): Promise<{ dispatch: boolean }>;
+  /** Removes everything of the tenant, or its waiting jobs only. */
+  purge(tenant: string, scope: 'everything' | 'jobs'): Promise<PurgeReceipt>;
 }

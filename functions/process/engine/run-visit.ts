@@ -6,7 +6,7 @@ import {
   type Visit,
   type VisitJob,
 } from '../../lib/domain/outcomes.ts';
-import type { QueueClient } from '../../lib/queue/queue-client.ts';
+import type { Worker } from '../../lib/queue/queue-client.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { createLatch } from './latch.ts';
 import { OutOfReach, persist } from './persist.ts';
@@ -16,7 +16,7 @@ import { type JobRunnerOptions, type RunningJob, startJob } from './run-job.ts';
 const COALESCE_MS = 100;
 
 export interface VisitOptions extends JobRunnerOptions {
-  readonly queue: Pick<QueueClient, 'open' | 'extend' | 'settle'>;
+  readonly queue: Pick<Worker, 'open' | 'extend' | 'settle'>;
   /** Whose metrics the visits are told in. */
   readonly metricsName: string;
   /** Time of a job that names none itself. */

@@ -91,6 +91,8 @@ describe('the configuration stored in Redis', () => {
       deadLetters: 1000,
       idempotencyMs: 86_400_000,
       purgeMs: 120_000,
+      maxQueueDepth: null,
+      maxQueueBytes: null,
     });
   });
 });

@@ -38,13 +38,16 @@ describe('a setting', () => {
   });
 });
 
+/** What a plan says of limits that it has not. */
+const unlimited = { maxBytes: null, maxJobsPerSecond: null, burst: null };
+
 describe('settings', () => {
   it('have the documented defaults when nothing is given', () => {
     const settings = parseSettings({}, { nowSeconds: 1_700_000_000 });
     expect(settings.plans).toEqual({
-      enterprise: { weight: 8, maxDepth: 500_000, maxConcurrency: 50 },
-      growth: { weight: 3, maxDepth: 100_000, maxConcurrency: 50 },
-      free: { weight: 1, maxDepth: 5_000, maxConcurrency: 50 },
+      enterprise: { weight: 8, maxDepth: 500_000, maxConcurrency: 50, ...unlimited },
+      growth: { weight: 3, maxDepth: 100_000, maxConcurrency: 50, ...unlimited },
+      free: { weight: 1, maxDepth: 5_000, maxConcurrency: 50, ...unlimited },
     });
     expect(settings).toMatchObject({ queue: 'default', capacity: 40, unopenedLimit: 4, deployVersion: 1_700_000_000 });
   });
@@ -75,14 +78,14 @@ describe('settings', () => {
   it('keep the other plans when a path changes or adds one', () => {
     const settings = parseSettings({ 'rota.plans.gold.weight': '20', 'rota.plans.gold.maxDepth': '7' });
     expect(Object.keys(settings.plans)).toEqual(['enterprise', 'growth', 'free', 'gold']);
-    expect(settings.plans.gold).toEqual({ weight: 20, maxDepth: 7, maxConcurrency: 50 });
+    expect(settings.plans.gold).toEqual({ weight: 20, maxDepth: 7, maxConcurrency: 50, ...unlimited });
   });
 
   it('replace the plans by those of an object', () => {
     const settings = parseSettings({
       rota: { defaultPlan: 'only', plans: { only: { weight: 1, maxDepth: 9 } }, maxConcurrency: 3 },
     });
-    expect(settings.plans).toEqual({ only: { weight: 1, maxDepth: 9, maxConcurrency: 3 } });
+    expect(settings.plans).toEqual({ only: { weight: 1, maxDepth: 9, maxConcurrency: 3, ...unlimited } });
   });
 
   it('derive the limit of unopened leases from the capacity', () => {

@@ -18,11 +18,11 @@ describe('estimates', () => {
     expect(drainSeconds(10, null)).toBeNull();
   });
 
-  it('say when a batch fits: not before as many were served as there is no room for', () => {
-    expect(retryAfterSeconds(500, 100, 40)).toBe(10);
-    expect(retryAfterSeconds(500, 499, 1_000)).toBe(1);
-    expect(retryAfterSeconds(500, 0, 0.001)).toBe(3_600);
-    expect(retryAfterSeconds(500, 0, null)).toBe(60);
+  it('say when to come again: once those have been served that are in the way', () => {
+    expect(retryAfterSeconds(400, 40)).toBe(10);
+    expect(retryAfterSeconds(1, 1_000)).toBe(1);
+    expect(retryAfterSeconds(500, 0.001)).toBe(3_600);
+    expect(retryAfterSeconds(500, null)).toBe(60);
   });
 });
 

@@ -4,7 +4,7 @@ import { enqueueAnswer } from '../../../functions/enqueue/answers.ts';
 import { identify } from '../../../functions/enqueue/identity.ts';
 import { newJobs } from '../../../functions/enqueue/new-jobs.ts';
 import { isTenantId, type TenantId } from '../../../functions/lib/domain/ids.ts';
-import type { EnqueueOutcome } from '../../../functions/lib/domain/outcomes.ts';
+import type { EnqueueOutcome, Full } from '../../../functions/lib/domain/outcomes.ts';
 import { RequestProblem } from '../../../functions/lib/domain/problems.ts';
 
 function tenant(text: string): TenantId {
@@ -133,10 +133,14 @@ const answered = (jobs: number, outcome: EnqueueOutcome) => enqueueAnswer(tenant
 
 describe('the answer', () => {
   const rate = { tenant: 10, queue: 100, weightShare: 0.5 };
-  const full = (given: Partial<Extract<EnqueueOutcome, { outcome: 'full' }>> = {}): EnqueueOutcome => ({
+  const full = (given: Partial<Full> = {}): EnqueueOutcome => ({
     outcome: 'full',
-    depth: 4_980,
+    cap: 'maxDepth',
+    used: 4_980,
     limit: 5_000,
+    needed: 500,
+    waiting: 4_980,
+    depth: 4_980,
     room: 20,
     rate,
     ...given,
@@ -159,8 +163,36 @@ describe('the answer', () => {
   it('at a cap says when this batch fits, by how fast the tenant is served', () => {
     expect(answered(500, full())).toMatchObject({
       retryAfterSeconds: 48,
-      body: { tenant: 'acme', depth: 4_980, limit: 5_000, room: 20, estimatedDrainSeconds: 498 },
+      body: { tenant: 'acme', cap: 'maxDepth', depth: 4_980, limit: 5_000, room: 20, estimatedDrainSeconds: 498 },
     });
+  });
+
+  it('at a cap of bytes reckons with jobs of the size that those waiting have', () => {
+    // 1,000 bytes too many, 500 a job: two jobs have to go.
+    const bytes = full({
+      cap: 'maxBytes',
+      used: 50_000,
+      limit: 60_000,
+      needed: 11_000,
+      waiting: 100,
+      depth: 100,
+      rate: { tenant: 1, queue: 9, weightShare: 0.5 },
+    });
+    expect(answered(11, bytes)).toMatchObject({
+      problem: 'tenant_full',
+      retryAfterSeconds: 2,
+      body: { cap: 'maxBytes' },
+    });
+  });
+
+  it("at a cap of the whole queue goes by the queue's rate", () => {
+    const queue = full({ cap: 'maxQueueDepth', used: 9_900, limit: 10_000, needed: 500, waiting: 9_900 });
+    expect(answered(500, queue)).toMatchObject({ problem: 'queue_full', status: 429, retryAfterSeconds: 4 });
+  });
+
+  it('does not count on more than the tenant may have', () => {
+    const slow = full({ rate: { tenant: null, queue: 100, weightShare: 0.5, most: 4 } });
+    expect(answered(500, slow)).toMatchObject({ retryAfterSeconds: 120, body: { estimatedDrainSeconds: 1_245 } });
   });
 
   it('at a cap says 60 s and estimates nothing when nothing was served lately', () => {
@@ -169,12 +201,12 @@ describe('the answer', () => {
   });
 
   it('to a batch larger than the cap says that it never fits', () => {
-    expect(answered(21, full({ limit: 20, depth: 0 }))).toMatchObject({
+    expect(answered(21, full({ limit: 20, used: 0, needed: 21 }))).toMatchObject({
       status: 429,
       problem: 'batch_exceeds_limit',
       retryAfterSeconds: 3_600,
       body: { detail: expect.stringContaining('never fits') },
     });
-    expect(answered(20, full({ limit: 20, depth: 1 }))).toMatchObject({ problem: 'tenant_full' });
+    expect(answered(20, full({ limit: 20, used: 1, needed: 20 }))).toMatchObject({ problem: 'tenant_full' });
   });
 });

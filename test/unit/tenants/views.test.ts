@@ -8,14 +8,28 @@ import { queueBody, tenantBody } from '../../../functions/tenants/views.ts';
 
 const bounds = { quantum: 4, visitConcurrency: 1, maxVisitMs: 5_000 };
 
+const noRecord = {
+  plan: null,
+  weight: null,
+  maxDepth: null,
+  maxConcurrency: null,
+  maxBytes: null,
+  maxJobsPerSecond: null,
+  burst: null,
+};
+
 function view(given: Partial<TenantView> = {}): TenantView {
   return {
     tenant: 'acme',
     plan: 'growth',
-    record: { plan: 'growth', weight: null, maxDepth: 0, maxConcurrency: null },
+    record: { ...noRecord, plan: 'growth', maxDepth: 0 },
+    etag: '0123456789abcdef',
     weight: 3,
     maxDepth: 0,
     maxConcurrency: 50,
+    maxBytes: null,
+    maxJobsPerSecond: null,
+    burst: 1,
     ready: 90,
     delayed: 10,
     inFlight: 5,
@@ -24,6 +38,7 @@ function view(given: Partial<TenantView> = {}): TenantView {
     bytes: 1_000,
     held: [],
     heldUntilMs: null,
+    limitedUntilMs: null,
     oldestReadySinceMs: 1_000_000,
     visitsAhead: 6,
     rate: { tenant: 50, queue: 120, weightShare: 0.375 },
@@ -115,7 +130,7 @@ describe('a tenant', () => {
   it('that was never seen is shown as the contract says', () => {
     const body = tenantBody(
       view({
-        record: { plan: null, weight: null, maxDepth: null, maxConcurrency: null },
+        record: noRecord,
         ready: 0,
         delayed: 0,
         oldestReadySinceMs: null,

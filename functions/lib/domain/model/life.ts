@@ -2,7 +2,8 @@
  * The life of a job: enqueue → claim → open → settle, and the ways back. Each function is one script: it changes the
  * model as that script changes Redis and answers in the same words. `nowMs` is the script's clock.
  */
-import type { ClaimOutcome, JobResult } from '../outcomes.ts';
+import type { Cap, ClaimOutcome, JobResult } from '../outcomes.ts';
+import { refuse } from './admission.ts';
 import { closeBusyPeriod, learn, place, type Refusal, reweigh, rotationOf, select, visit } from './order.ts';
 import { bury, delay, fail, giveBack, interrupt, undo } from './returning.ts';
 import {
@@ -38,7 +39,7 @@ interface ModelEnqueue {
 export type ModelEnqueued =
   | { outcome: 'accepted' | 'repeated'; ids: string[]; depth: number }
   | { outcome: 'conflict' }
-  | { outcome: 'full'; depth: number; limit: number; room: number }
+  | { outcome: 'full'; cap: Cap; limit: number; room: number }
   | { outcome: 'unknown_plan'; plans: string[] };
 
 /** What names a lease; the caller makes it up, or reads it from the queue that the model follows. */
@@ -55,10 +56,10 @@ export function enqueue(model: Model, request: ModelEnqueue, nowMs: number): Mod
   if (request.claimPlan !== undefined && !plans.includes(request.claimPlan)) return { outcome: 'unknown_plan', plans };
   const known = model.tenants.get(request.tenant);
   const claimPlan = request.claimPlan ?? known?.claimPlan;
-  const limit = limitsOf(model.config, { record: known?.record ?? {}, claimPlan }).maxDepth;
-  const waiting = known ? depthOf(known) : 0;
-  const depth = waiting + request.jobs.length;
-  if (depth > limit) return { outcome: 'full', depth: waiting, limit, room: Math.max(0, limit - waiting) };
+  const limits = limitsOf(model.config, { record: known?.record ?? {}, claimPlan });
+  const refusal = refuse(model, known, limits, request.jobs);
+  if (refusal) return { outcome: 'full', ...refusal };
+  const depth = (known ? depthOf(known) : 0) + request.jobs.length;
 
   const tenant = tenantOf(model, request.tenant);
   tenant.claimPlan = claimPlan;
@@ -182,7 +183,7 @@ export function settle(
     place(model, tenant, nowMs);
     if (next) continued = proceed(model, held, next, nowMs);
   }
-  giveBack(model, tenant, held, unstarted);
+  giveBack(model, tenant, held, unstarted, nowMs);
   for (const job of cutShort) {
     job.alone = false;
     interrupt(model, tenant, job);

@@ -6,7 +6,7 @@
  * cost per unit of weight, on that clock.
  *
  * 1. *Rotation.* A tenant is in the rotation exactly while it has ready jobs and nothing holds it back: it is not paused,
- *    not at its maxConcurrency, not backing off.
+ *    not at its maxConcurrency, not without a token of its rate, not backing off.
  * 2. *Enter.* Its turn becomes max(V, its own turn). Time away earns nothing; having left early forgives nothing. A tenant
  *    that is in the rotation is not moved by more jobs.
  * 3. *Select.* The lowest turn is next. Equal turns: the one whose entry or visit is longest ago. V becomes that turn
@@ -29,6 +29,7 @@
  * Numbers are doubles; only + − × ÷, floor, ceil, min, max and comparison touch them, in an order that the scripts keep,
  * so that a turn here and in Redis is the same to the last bit.
  */
+import { fill, limit, spendsToken, tokensOf } from './meter.ts';
 import {
   lanesOf,
   limitsOf,
@@ -65,7 +66,9 @@ export function rotationOf(model: Model): ModelTenant[] {
 export function place(model: Model, tenant: ModelTenant, nowMs: number): void {
   const lanes = lanesOf(model, tenant);
   tenant.capped = lanes >= limitsOf(model.config, tenant).maxConcurrency;
-  const held = tenant.paused || tenant.capped || tenant.backoffUntilMs !== null;
+  const lookAtMeterMs = limit(model, tenant, nowMs);
+  if (lookAtMeterMs !== null && tenant.backoffUntilMs === null) tenant.lookAgainAtMs = lookAtMeterMs;
+  const held = tenant.paused || tenant.capped || tenant.limited || tenant.backoffUntilMs !== null;
   const belongs = readyCount(tenant) > 0 && !held;
   if (belongs && tenant.position === 0) {
     tenant.turn = Math.max(model.virtualClock, turnOf(model, tenant));
@@ -73,7 +76,7 @@ export function place(model: Model, tenant: ModelTenant, nowMs: number): void {
     tenant.position = ++model.sequence;
   }
   if (!belongs) tenant.position = 0;
-  const cappedAlone = tenant.capped && !tenant.paused && tenant.backoffUntilMs === null;
+  const cappedAlone = tenant.capped && !tenant.paused && !tenant.limited && tenant.backoffUntilMs === null;
   if (cappedAlone && lanes === 0 && readyCount(tenant) > 0) tenant.lookAgainAtMs = nowMs + LOOK_AGAIN_MS;
 }
 
@@ -138,7 +141,12 @@ export function visit(
   const { weight, maxConcurrency } = limitsOf(model.config, tenant);
   const room = maxConcurrency - lanesOf(model, tenant);
   const lanes = Math.max(1, Math.min(model.config.visitConcurrency, room));
-  const jobs = take(tenant, visitBound(model, tenant, lanes), model.config.quantum * weight);
+  const bounds = {
+    most: visitBound(model, tenant, lanes),
+    budget: model.config.quantum * weight,
+    tokens: tokensOf(model, tenant, nowMs),
+  };
+  const jobs = take(tenant, bounds);
   const made = {
     ...lease,
     tenant: tenant.name,
@@ -149,6 +157,7 @@ export function visit(
     refusedAtClaim: tenant.refused,
   };
   model.leases.set(made.leaseId, made);
+  fill(model, tenant, jobs.filter(spendsToken).length, nowMs);
   tenant.turn += costOf(jobs) / weight;
   tenant.served += jobs.length;
   model.counted.served += jobs.length;
@@ -157,7 +166,7 @@ export function visit(
   return made;
 }
 
-function take(tenant: ModelTenant, most: number, budget: number): ModelJob[] {
+function take(tenant: ModelTenant, { most, budget, tokens }: Record<'most' | 'budget' | 'tokens', number>): ModelJob[] {
   const line = [...tenant.returned, ...tenant.ready.slice(0, most)];
   const jobs: ModelJob[] = [];
   let cost = 0;
@@ -167,6 +176,7 @@ function take(tenant: ModelTenant, most: number, budget: number): ModelJob[] {
     if (first) {
       if (jobs.length >= most || job.route !== first.route || job.alone || first.alone) break;
       if (cost + job.cost > budget || bytes + job.bytes > VISIT_BYTES) break;
+      if (spendsToken(job) && jobs.filter(spendsToken).length >= tokens) break;
     }
     jobs.push(job);
     cost += job.cost;
@@ -183,7 +193,14 @@ function costOf(jobs: readonly ModelJob[]): number {
 }
 
 /** Takes back the charge of jobs that were not started. The tenant keeps its place among equals. */
-export function refund(model: Model, tenant: ModelTenant, lease: ModelLease, jobs: readonly ModelJob[]): void {
+export function refund(
+  model: Model,
+  tenant: ModelTenant,
+  lease: ModelLease,
+  jobs: readonly ModelJob[],
+  nowMs: number,
+): void {
+  fill(model, tenant, -jobs.filter(spendsToken).length, nowMs);
   if (lease.epoch === model.epoch) tenant.turn -= costOf(jobs) / lease.weight;
   tenant.served -= jobs.length;
   model.counted.served -= jobs.length;

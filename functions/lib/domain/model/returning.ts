@@ -9,9 +9,16 @@ export function putBack(tenant: ModelTenant, jobs: readonly ModelJob[]): void {
 }
 
 /** Undoes the claim of jobs that were never started: no attempt used, charge refunded. */
-export function giveBack(model: Model, tenant: ModelTenant, lease: ModelLease, jobs: readonly ModelJob[]): void {
+export function giveBack(
+  model: Model,
+  tenant: ModelTenant,
+  lease: ModelLease,
+  jobs: readonly ModelJob[],
+  nowMs: number,
+): void {
+  if (jobs.length === 0) return;
   putBack(tenant, jobs);
-  refund(model, tenant, lease, jobs);
+  refund(model, tenant, lease, jobs, nowMs);
 }
 
 export function delay(tenant: ModelTenant, job: ModelJob, dueMs: number): void {
@@ -50,6 +57,7 @@ export function undo(model: Model, tenant: ModelTenant, lease: ModelLease, nowMs
     tenant,
     lease,
     lease.jobs.filter((job) => job !== null),
+    nowMs,
   );
   place(model, tenant, nowMs);
 }

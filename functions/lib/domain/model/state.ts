@@ -13,6 +13,12 @@ export interface Limits {
   readonly maxDepth: number;
   /** Most lanes that the tenant's visits in flight may hold together; 0 = it is not served. */
   readonly maxConcurrency: number;
+  /** Most bytes of payloads waiting; null = no limit. */
+  readonly maxBytes: number | null;
+  /** Jobs served for the first time, a second; null = no limit. */
+  readonly maxJobsPerSecond: number | null;
+  /** How many of them may come at once. */
+  readonly burst: number;
 }
 
 /** The bounds by which the queue works. The plans say each tenant's maxConcurrency. */
@@ -23,6 +29,9 @@ export interface TenantRecord {
   readonly weight?: number | undefined;
   readonly maxDepth?: number | undefined;
   readonly maxConcurrency?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly maxJobsPerSecond?: number | undefined;
+  readonly burst?: number | undefined;
 }
 
 export interface ModelJob {
@@ -68,6 +77,11 @@ export interface ModelTenant {
   paused: boolean;
   /** At maxConcurrency, as of the last look. */
   capped: boolean;
+  /** Without the tokens that its rate asks for, as of the last look. */
+  limited: boolean;
+  /** What its meter held at a time: jobs served for the first time, less what has drained. */
+  level: number;
+  levelAtMs: number;
   backoffUntilMs: number | null;
   /** When a tick looks whether it is still held. Not taken back when it is let in earlier: the look then finds nothing. */
   lookAgainAtMs: number | null;
@@ -167,6 +181,9 @@ export function tenantOf(model: Model, name: string): ModelTenant {
     weight: null,
     paused: false,
     capped: false,
+    limited: false,
+    level: 0,
+    levelAtMs: 0,
     backoffUntilMs: null,
     lookAgainAtMs: null,
     claimPlan: undefined,
@@ -217,9 +234,13 @@ export function limitsOf(config: ModelConfig, tenant: Pick<ModelTenant, 'record'
   const known = [record.plan, claimPlan, config.defaultPlan].find((plan) => plan !== undefined && plan in config.plans);
   const plan = config.plans[known ?? ''];
   if (!plan) throw new RangeError(`The default plan ${config.defaultPlan} is not among the plans of the configuration`);
+  const maxJobsPerSecond = record.maxJobsPerSecond ?? plan.maxJobsPerSecond ?? null;
   return {
     weight: record.weight ?? plan.weight,
     maxDepth: record.maxDepth ?? plan.maxDepth,
     maxConcurrency: record.maxConcurrency ?? plan.maxConcurrency,
+    maxBytes: record.maxBytes ?? plan.maxBytes ?? null,
+    maxJobsPerSecond,
+    burst: record.burst ?? plan.burst ?? Math.max(1, Math.ceil(maxJobsPerSecond ?? 1)),
   };
 }

@@ -1,6 +1,7 @@
 /** What happens to a queue besides its jobs' own life: the tick, the configuration, billing's and the operator's word. */
 import type { PurgeReceipt } from '../outcomes.ts';
 import { closeBusyPeriod, place, reweigh, turnOf } from './order.ts';
+import { isFilled } from './meter.ts';
 import { interrupt, putBack, undo } from './returning.ts';
 import {
   depthOf,
@@ -108,8 +109,9 @@ function purgeIdle(model: Model, nowMs: number): string[] {
   const purged: string[] = [];
   for (const tenant of model.tenants.values()) {
     if (tenant.purgeAtMs === null || tenant.purgeAtMs > nowMs) continue;
-    // A turn still ahead of V would be forgiven by forgetting it.
-    if (turnOf(model, tenant) > model.virtualClock) tenant.purgeAtMs = nowMs + model.config.purgeMs;
+    // What is ahead of the clock or of its rate would be forgiven by forgetting it.
+    if (turnOf(model, tenant) > model.virtualClock || isFilled(model, tenant, nowMs))
+      tenant.purgeAtMs = nowMs + model.config.purgeMs;
     else {
       model.tenants.delete(tenant.name);
       purged.push(tenant.name);
