@@ -24,7 +24,6 @@ redis.call('HSET', key.config, 'version', version, 'settings', struct.pack(CONFI
   .. struct.pack(CONFIG_MORE, stated(given.maxQueueDepth), stated(given.maxQueueBytes)))
 
 -- A raised capacity makes visits possible now.
-local overrides = redis.call('HMGET', key.config, 'paused', 'capacity')
-config = { paused = overrides[1] == '1', capacity = tonumber(overrides[2]) or given.capacity }
+config = readConfig()
 wake()
 return { 'configured' }

@@ -1,12 +1,21 @@
 -- purge: remove a tenant's waiting jobs, or everything of it: waiting, delayed, dead, in flight, record, counts.
 -- KEYS 1 prefix
 -- ARGV 1 tenant, 2 scope (jobs | everything)
--- RETURNS purged, ready, delayed, inFlight, dead (jobs removed)
+-- RETURNS purged, ready, delayed, inFlight, dead (jobs removed) | more (call again: so far only idempotency keys were removed)
 -- DERIVES tenant, record, ready, returned, delayed, dead, once, visit
 -- INVARIANT after `everything` no key of the tenant is left and late settles of its visits change nothing
 local name, everything = ARGV[1], ARGV[2] == 'everything'
+local ENTRIES = 1000
 
 if not config then return redis.error_reply(UNCONFIGURED) end
+if everything then
+  local fields = redis.call('HSCAN', onceKey(name), '0', 'COUNT', ENTRIES)[2]
+  for i = 1, #fields, 2 do
+    redis.call('ZREM', key.onces, fields[i] .. '\0' .. name)
+    redis.call('HDEL', onceKey(name), fields[i])
+  end
+  if redis.call('HLEN', onceKey(name)) > 0 then return { 'more' } end
+end
 local t = tenant(name)
 local ready, delayed, flight, dead = t.ready, t.delayed, 0, 0
 redis.call('UNLINK', readyKey(name), returnedKey(name), delayedKey(name))

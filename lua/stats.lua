@@ -6,7 +6,7 @@
 if not config then return redis.error_reply(UNCONFIGURED) end
 local opening, open = redis.call('ZCARD', key.opening), redis.call('ZCARD', key.visits)
 local reply = {
-  'stats', now, 'paused', config.paused and 1 or 0, 'capacity', config.capacity,
+  'stats', now, 'paused', config.paused and 1 or 0, 'capacity', config.capacity, 'deployedCapacity', config.deployedCapacity,
   'visitsInFlight', opening + open, 'visitsUnopened', opening, 'rotation', redis.call('ZCARD', key.rotation),
   'waitingTenants', redis.call('ZCARD', key.depths),
   'oldest', redis.call('ZRANGE', key.oldest, 0, 0, 'WITHSCORES')[2] or '',

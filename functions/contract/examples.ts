@@ -243,32 +243,29 @@ export const healthExamples: readonly Example[] = [
   },
 ];
 
-export const queueExamples: readonly Example[] = [
-  {
-    name: 'busy',
-    status: 200,
-    answer: {
-      queue: 'default',
-      paused: false,
-      capacity: 40,
-      visitsInFlight: 40,
-      visitsUnopened: 1,
-      waitingTenants: 3,
-      rotation: 2,
-      depth: 399_120,
-      ready: 399_120,
-      delayed: 0,
-      inFlight: 480,
-      dead: 2,
-      bytes: 41_508_480,
-      oldestAgeSeconds: 41.3,
-      servedPerSecond: 240,
-      estimatedDrainSeconds: 1_663,
-      dispatcherAlive: true,
-      totals: { enqueued: 400_000, served: 880, done: 390, failed: 12, died: 2, dropped: 0, late: 0 },
-    },
-  },
-];
+export const busyQueue = {
+  queue: 'default',
+  paused: false,
+  capacity: 40,
+  deployedCapacity: 40,
+  visitsInFlight: 40,
+  visitsUnopened: 1,
+  waitingTenants: 3,
+  rotation: 2,
+  depth: 399_120,
+  ready: 399_120,
+  delayed: 0,
+  inFlight: 480,
+  dead: 2,
+  bytes: 41_508_480,
+  oldestAgeSeconds: 41.3,
+  servedPerSecond: 240,
+  estimatedDrainSeconds: 1_663,
+  dispatcherAlive: true,
+  totals: { enqueued: 400_000, served: 880, done: 390, failed: 12, died: 2, dropped: 0, late: 0 },
+};
+
+export const queueExamples: readonly Example[] = [{ name: 'busy', status: 200, answer: busyQueue }];
 
 export const metricsExamples: readonly Example[] = [
   {

@@ -103,6 +103,11 @@ const notFound: Response = {
   schema: documented(z.strictObject(members(['not_found'])), { id: 'NotFound' }),
 };
 
+const unknownJob: Response = {
+  description: 'There is no such job; or the function knows no such route, which is a fault of the deployment.',
+  schema: documented(z.strictObject(members(['unknown_job', 'not_found'])), { id: 'UnknownJob' }),
+};
+
 const internal: Response = {
   description: 'A fault of this service.',
   schema: documented(z.strictObject(members(['internal'])), { id: 'Internal' }),
@@ -120,4 +125,4 @@ export const checkedCall = { 400: badRequest, 404: notFound, 500: internal, 503:
 /** What a call that takes a body can be answered with. */
 export const bodyCall = { ...checkedCall, 413: tooLarge, 415: mediaType } as const;
 
-export const refusals = { tenantForbidden, unknownPlan, unknownName, full, recordChanged } as const;
+export const refusals = { tenantForbidden, unknownPlan, unknownName, full, recordChanged, unknownJob } as const;

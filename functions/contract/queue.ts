@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { healthExamples, queueExamples } from './examples.ts';
-import { checkedCall } from './problem-schemas.ts';
+import { deleteQueueJobsExamples, putQueueExamples } from './queue-examples.ts';
+import { bodyCall, checkedCall } from './problem-schemas.ts';
 import { route } from '../lib/lambda/route.ts';
 import { count, documented, seconds } from './schemas.ts';
 
@@ -9,6 +10,7 @@ const view = documented(
     queue: z.string(),
     paused: z.boolean(),
     capacity: documented(count, { description: 'Visits that may be in flight at once.' }),
+    deployedCapacity: documented(count, { description: 'The same, while no operator states another.' }),
     visitsInFlight: count,
     visitsUnopened: documented(count, { description: 'Of these, visits whose invocation has not come yet.' }),
     waitingTenants: count,
@@ -50,6 +52,57 @@ export const getQueue = route({
   summary: 'Show the queue as a whole',
   responses: { 200: { description: 'The queue.', schema: view }, ...checkedCall },
   examples: queueExamples,
+});
+
+const change = documented(
+  z.strictObject({
+    paused: z.optional(documented(z.boolean(), { description: 'Whether nothing is served, of any tenant.' })),
+    capacity: z.optional(
+      documented(z.nullable(z.int().check(z.gte(1), z.lte(10_000))), {
+        description: 'Visits that may be in flight at once; null for as many as deployed.',
+      }),
+    ),
+  }),
+  { id: 'QueueChange', description: 'What is not given stays as it is.' },
+);
+
+export type QueueChange = z.output<typeof change>;
+
+export const putQueue = route({
+  operationId: 'putQueue',
+  method: 'PUT',
+  path: '/v1/queue',
+  function: 'tenants',
+  access: 'operate',
+  summary: 'Pause the queue or change its capacity while it runs',
+  description:
+    "Acts at once: visits in flight go on, none is begun while the queue is paused or full. Outlives deploys. More capacity than the processing function's reserved concurrency has room for makes invocations wait in Lambda.",
+  body: change,
+  responses: { 200: { description: 'The queue.', schema: view }, ...bodyCall },
+  examples: putQueueExamples,
+});
+
+export const deleteQueueJobs = route({
+  operationId: 'deleteQueueJobs',
+  method: 'DELETE',
+  path: '/v1/queue/jobs',
+  function: 'tenants',
+  access: 'operate',
+  summary: 'Delete the waiting jobs of all tenants',
+  description:
+    'Tenant by tenant, for at most 20 s: `remaining` says whether to call again. Pause the queue first, or jobs are served and enqueued meanwhile.',
+  responses: {
+    200: {
+      description: 'What was removed.',
+      schema: z.strictObject({
+        queue: z.string(),
+        removed: z.strictObject({ ready: count, delayed: count }),
+        remaining: documented(count, { description: 'Jobs that wait now.' }),
+      }),
+    },
+    ...checkedCall,
+  },
+  examples: deleteQueueJobsExamples,
 });
 
 /**

@@ -1,6 +1,8 @@
 import { enqueueJobs } from './jobs.ts';
 import { getMetrics } from './metrics.ts';
-import { getHealth, getQueue } from './queue.ts';
+import { deleteQueueJobs, getHealth, getQueue, putQueue } from './queue.ts';
+import { dropAllDead, dropDead, listDead, redriveAllDead, redriveDead } from './dead.ts';
+import { listTenantJobs } from './waiting-jobs.ts';
 import type { Route } from '../lib/lambda/route.ts';
 import {
   deleteTenant,
@@ -22,7 +24,15 @@ export const routes: readonly Route[] = [
   deleteTenantJobs,
   pauseTenant,
   resumeTenant,
+  listTenantJobs,
+  listDead,
+  dropAllDead,
+  dropDead,
+  redriveAllDead,
+  redriveDead,
   getQueue,
+  putQueue,
+  deleteQueueJobs,
   getHealth,
   getMetrics,
 ];

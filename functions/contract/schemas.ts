@@ -50,6 +50,13 @@ export const tenantParams = z.strictObject({
   ),
 });
 
+/** A job by its id, of a tenant. */
+export const jobParams = z.extend(tenantParams, {
+  job: documented(z.string().check(z.regex(/^\d{1,3}-[0-9a-f]{24}$/, 'the id of a job, as its enqueue answered it')), {
+    description: 'Id of the job, as its enqueue answered it.',
+  }),
+});
+
 /** A value for what is not given. */
 // oxlint-disable-next-line no-underscore-dangle -- so called, since `default` is a word of the language
 export const withDefault = z._default;
@@ -69,6 +76,24 @@ export const queryInteger = (least: number, most: number, fallback: number, desc
     ),
     { description: `${description} ${fallback} if not given.`, type: 'integer', minimum: least, maximum: most },
   );
+
+/** What a page of a list is asked by. */
+export const pageQuery = (fallback: number) =>
+  z.strictObject({
+    limit: queryInteger(1, 1_000, fallback, 'Most entries of the page; one that would be larger than 1 MiB has fewer.'),
+    cursor: z.optional(
+      documented(z.string().check(z.regex(/^\d{1,9}$/, '`next` of the page before')), {
+        description: '`next` of the page before.',
+      }),
+    ),
+  });
+
+/** A page of a list. */
+export const pageSchema = <Entry extends z.ZodMiniType>(name: string, entry: Entry) =>
+  z.strictObject({
+    [name]: z.array(entry),
+    next: documented(z.nullable(z.string()), { description: 'Cursor of the next page; null at the end.' }),
+  });
 
 export const planName = documented(z.string().check(z.minLength(1), z.maxLength(64)), {
   description: 'The name of one of the configured plans.',
@@ -100,3 +125,18 @@ export const burst = documented(z.int().check(z.gte(1), z.lte(1_000_000)), {
 
 export const count = z.int().check(z.gte(0));
 export const seconds = z.number().check(z.gte(0));
+
+export const time = documented(z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)), {
+  description: 'UTC, to the millisecond.',
+});
+
+/** What is told of a job that waits or has died. */
+export const storedJob = z.strictObject({
+  id: z.string(),
+  type: z.string(),
+  payload: documented(z.unknown(), { description: 'As it was enqueued, but for digits that a double does not hold.' }),
+  attempts: documented(count, { description: 'Attempts used.' }),
+  maxAttempts: count,
+  cost: z.number(),
+  enqueuedAt: time,
+});

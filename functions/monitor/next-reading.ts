@@ -22,8 +22,11 @@ const rest = (total: number, parts: readonly (number | null)[]) =>
 const ageOf = (sinceMs: number | null, nowMs: number) => (sinceMs === null ? 0 : seconds(nowMs - sinceMs));
 
 /** Counts since the queue was made. What a visit gives back lowers `served` in Redis, but never what was told. */
-function countsOf({ enqueued, served, done, failed, died, late }: QueueStats, before: Counts | undefined): Counts {
-  return { enqueued, served: Math.max(served, before?.served ?? 0), done, failed, died, late };
+function countsOf(
+  { enqueued, served, done, failed, died, dropped, late }: QueueStats,
+  before: Counts | undefined,
+): Counts {
+  return { enqueued, served: Math.max(served, before?.served ?? 0), done, failed, died, dropped, late };
 }
 
 const countsSince = (counts: Counts, before: Counts): Counts => ({
@@ -32,6 +35,7 @@ const countsSince = (counts: Counts, before: Counts): Counts => ({
   done: counts.done - before.done,
   failed: counts.failed - before.failed,
   died: counts.died - before.died,
+  dropped: before.dropped === undefined ? 0 : (counts.dropped ?? 0) - before.dropped,
   late: counts.late - before.late,
 });
 

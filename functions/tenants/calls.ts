@@ -6,20 +6,18 @@ import type { Fault } from '../lib/domain/problems.ts';
 import { type Answer, answer, problem, textAnswer } from '../lib/lambda/answer.ts';
 import type { Operator, SubscriptionRecord } from '../lib/queue/queue-client.ts';
 import type { Log } from '../lib/telemetry/logger.ts';
-import { type Change, tellChange } from './audit.ts';
-import { parseReading, type Reading } from '../lib/telemetry/reading.ts';
+import type { Change } from './audit.ts';
+import { changesOf } from './changes.ts';
+import { parseReading } from '../lib/telemetry/reading.ts';
 import { openMetrics } from './open-metrics.ts';
-import { etagHeader, queueBody, tenantBody } from './views.ts';
+import { etagHeader, tenantBody } from './views.ts';
 
 interface TenantCallsOptions {
-  readonly settings: Pick<FunctionSettings, 'queue' | 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'>;
+  readonly settings: Pick<FunctionSettings, 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'>;
   readonly openQueue: () => Promise<Operator>;
   readonly wake: () => Promise<void>;
   readonly log: Log;
 }
-
-/** What came of a change: a refusal, or what to do next and to answer (the view, if nothing else is said). */
-type Changed = { readonly refused: Answer } | { readonly dispatch?: boolean; readonly answer?: Answer };
 
 interface ListQuery {
   readonly sort: 'depth' | 'oldest';
@@ -40,7 +38,7 @@ const CHANGED =
 
 const lastReading = async (queue: Operator) => parseReading((await queue.lastReading()).reading);
 
-/** What the routes about tenants and the queue do: one call of the queue each, then the view. Changes leave a line about them. */
+/** What the routes about tenants do: one call of the queue each, then the view. Changes leave a line about them. */
 export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptions) {
   const bounds = {
     quantum: settings.quantum,
@@ -48,31 +46,12 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
     maxVisitMs: settings.maxVisitSeconds * 1000,
   };
 
-  const shown = (view: TenantView, reading: Reading | undefined): Answer => ({
-    ...answer(200, tenantBody(view, bounds, reading)),
+  const shown = async (view: TenantView, queue: Operator): Promise<Answer> => ({
+    ...answer(200, tenantBody(view, bounds, await lastReading(queue))),
     headers: etagHeader(view),
   });
 
-  /** Makes a change, and leaves a line about it that says who made it. */
-  async function changing(change: Change, make: (queue: Operator) => Promise<Changed>): Promise<Answer> {
-    const queue = await openQueue();
-    const before = await queue.inspect(change.tenant);
-    let after: TenantView | undefined;
-    let refused = false;
-    try {
-      const changed = await make(queue);
-      if ('refused' in changed) {
-        refused = true;
-        return changed.refused;
-      }
-      if (changed.dispatch === true) await wake();
-      after = await queue.inspect(change.tenant);
-      return changed.answer ?? shown(after, await lastReading(queue));
-    } finally {
-      // Also when the answer was lost: then the change may have been made.
-      if (!refused) tellChange(log, change, before, after);
-    }
-  }
+  const changing = changesOf({ openQueue, wake, log });
 
   return {
     async list({ sort, limit, cursor }: ListQuery): Promise<Answer> {
@@ -83,8 +62,7 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
 
     async show(tenant: TenantId): Promise<Answer> {
       const queue = await openQueue();
-      const [view, reading] = await Promise.all([queue.inspect(tenant), lastReading(queue)]);
-      return shown(view, reading);
+      return shown(await queue.inspect(tenant), queue);
     },
 
     subscribe: (change: Change, record: SubscriptionRecord, ifMatch: string | undefined): Promise<Answer> =>
@@ -92,7 +70,7 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
         const outcome = await queue.subscribe(change.tenant, record, ifMatch?.replaceAll(/["\s]/g, ''));
         switch (outcome.outcome) {
           case 'subscribed':
-            return { dispatch: outcome.dispatch };
+            return { dispatch: outcome.dispatch, answer: shown };
           case 'unknown_plan':
             return { refused: unknownPlan(record.plan, outcome.plans) };
           case 'changed':
@@ -105,25 +83,22 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
     pause: (change: Change): Promise<Answer> =>
       changing(change, async (queue) => {
         await queue.pause(change.tenant);
-        return {};
+        return { answer: shown };
       }),
 
-    resume: (change: Change): Promise<Answer> => changing(change, (queue) => queue.resume(change.tenant)),
+    resume: (change: Change): Promise<Answer> =>
+      changing(change, async (queue) => ({ ...(await queue.resume(change.tenant)), answer: shown })),
 
     remove: (change: Change, scope: 'everything' | 'jobs'): Promise<Answer> =>
       changing(change, async (queue) => {
         const { tenant } = change;
-        return { answer: answer(200, { tenant, removed: await queue.purge(tenant, scope) }) };
+        const removed = await queue.purge(tenant, scope);
+        return { answer: () => answer(200, { tenant, removed }) };
       }),
 
     async metrics(): Promise<Answer> {
       const queue = await openQueue();
       return textAnswer(OPEN_METRICS, openMetrics(await lastReading(queue)));
-    },
-
-    async queue(): Promise<Answer> {
-      const queue = await openQueue();
-      return answer(200, queueBody(settings.queue, await queue.stats()));
     },
   };
 }

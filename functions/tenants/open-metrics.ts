@@ -59,7 +59,7 @@ export function openMetrics(reading: Reading | undefined): string {
   const values = { ...queue, ...counts, sweepDifferences: sweep.differences };
   return [
     ...metricsOf(tenantMetrics).flatMap((metric) => tenantFamily(metric, reading)),
-    ...metricsOf(queueMetrics).flatMap((metric) => family(queueMetrics[metric], [[{}, values[metric]]])),
+    ...metricsOf(queueMetrics).flatMap((metric) => family(queueMetrics[metric], [[{}, values[metric] ?? null]])),
     ...family(READING_TIMESTAMP, [[{}, reading.nowMs / 1000]]),
     '# EOF',
     '',

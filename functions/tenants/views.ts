@@ -77,6 +77,7 @@ export function queueBody(queue: string, stats: QueueStats): QueueBody {
     queue,
     paused: stats.paused,
     capacity: stats.capacity,
+    deployedCapacity: stats.deployedCapacity,
     visitsInFlight: stats.visitsInFlight,
     visitsUnopened: stats.visitsUnopened,
     waitingTenants: stats.waitingTenants,

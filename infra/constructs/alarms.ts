@@ -141,6 +141,14 @@ function specsOf(
       breaching: 1,
       missing: NOT_BREACHING,
     },
+    DeadLettersDropped: {
+      metric: queue('dropped', 'Sum'),
+      means: 'A tenant has more dead letters than are kept, and the oldest were dropped: those jobs are lost.',
+      above: 0,
+      minutes: 5,
+      breaching: 1,
+      missing: NOT_BREACHING,
+    },
     SweepDifference: {
       metric: queue('sweepDifferences', 'Sum'),
       means:

@@ -95,7 +95,12 @@ export class QueueDashboard extends Construct {
       },
       {
         title: 'Refused and failed',
-        left: [event(eventMetrics.rejected, 'Sum'), queue('failed', 'Sum'), queue('died', 'Sum')],
+        left: [
+          event(eventMetrics.rejected, 'Sum'),
+          queue('failed', 'Sum'),
+          queue('died', 'Sum'),
+          queue('dropped', 'Sum'),
+        ],
         unit: 'jobs a minute',
         right: [queue('late', 'Sum'), queue('sweepDifferences', 'Sum')],
         rightUnit: 'corrections',

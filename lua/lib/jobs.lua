@@ -24,11 +24,9 @@ local function bury(t, job, reason)
     -- Not LTRIM, for which "up to the end" and a cap of 0 are the same range.
     redis.call('RPOP', deadKey(t.name), length - config.deadLetters)
     totals.dropped = totals.dropped + length - config.deadLetters
-    totals.dead = totals.dead - (length - config.deadLetters)
-    t.dead = t.dead - (length - config.deadLetters)
+    addDead(t, config.deadLetters - length)
   end
-  t.dead = t.dead + 1
-  totals.dead = totals.dead + 1
+  addDead(t, 1)
 end
 
 -- One more attempt used. Returns the changed job, or nil after burying the one that had no attempt left.

@@ -29,20 +29,21 @@ end
 -- What was added later stands behind: the release before reads as far as it knows, and what it has written ends there.
 local CONFIG_FORMAT, CONFIG_MORE = '>dddddddddddBc0', '>dd'
 local PLAN_FORMAT, PLAN_MORE = '>ddd', '>ddd'
-local config
-do
+local function readConfig()
   local stored = redis.call('HMGET', key.config, 'settings', 'paused', 'capacity')
-  if stored[1] then
-    local at
-    config = { maxQueueDepth = -1, maxQueueBytes = -1 }
-    config.quantum, config.capacity, config.visitConcurrency, config.maxVisitMs, config.spreadMs, config.leaseMs,
-      config.openMs, config.unopenedLimit, config.deadLetters, config.idempotencyMs, config.purgeMs,
-      config.defaultPlan, at = struct.unpack(CONFIG_FORMAT, stored[1])
-    if at <= #stored[1] then config.maxQueueDepth, config.maxQueueBytes = struct.unpack(CONFIG_MORE, stored[1], at) end
-    config.paused = stored[2] == '1'
-    config.capacity = tonumber(stored[3]) or config.capacity
-  end
+  if not stored[1] then return nil end
+  local at
+  local read = { maxQueueDepth = -1, maxQueueBytes = -1 }
+  read.quantum, read.capacity, read.visitConcurrency, read.maxVisitMs, read.spreadMs, read.leaseMs,
+    read.openMs, read.unopenedLimit, read.deadLetters, read.idempotencyMs, read.purgeMs,
+    read.defaultPlan, at = struct.unpack(CONFIG_FORMAT, stored[1])
+  if at <= #stored[1] then read.maxQueueDepth, read.maxQueueBytes = struct.unpack(CONFIG_MORE, stored[1], at) end
+  read.paused = stored[2] == '1'
+  read.deployedCapacity = read.capacity
+  read.capacity = tonumber(stored[3]) or read.capacity
+  return read
 end
+local config = readConfig()
 -- An empty Redis knows no plans; the client configures it and asks again.
 local UNCONFIGURED = 'UNCONFIGURED the queue has no configuration in this Redis yet'
 

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../functions/contract/routes.ts';
 import type { Example, Route } from '../../functions/lib/lambda/route.ts';
+import { ONE } from '../../functions/contract/job-examples.ts';
+import { buryAs } from '../support/dead.ts';
 import { jobsOf, type Stack, startStack } from '../support/stack.ts';
 
 let stack: Stack;
@@ -11,6 +13,7 @@ beforeAll(async () => {
 
 /** Leaves nothing of the examples' tenant but that it is paused, so that its jobs wait. */
 async function afresh(): Promise<void> {
+  await stack.call('PUT', '/v1/queue', { paused: false, capacity: null });
   await stack.call('DELETE', '/v1/tenants/acme');
   await stack.call('POST', '/v1/tenants/acme/pause');
 }
@@ -27,6 +30,12 @@ function enqueueExample(name: string): Example {
     ?.examples.find((one) => one.name === name);
   if (example === undefined) throw new Error(`enqueueJobs has no example ${name}`);
   return example;
+}
+
+async function oneDead(): Promise<void> {
+  await stack.call('POST', '/v1/tenants/acme/resume');
+  await buryAs(stack, 'acme', ONE);
+  await stack.call('POST', '/v1/tenants/acme/pause');
 }
 
 /** What must have happened before, for the examples that say so by their answer. */
@@ -50,6 +59,15 @@ const before: Readonly<Record<string, () => Promise<void>>> = {
     await stack.subscribe('acme', { plan: 'growth', maxDepth: 500_000 });
     await stack.enqueue('acme', jobsOf(2, 'echo'));
   },
+  'listTenantJobs next to be served': async () => {
+    await stack.enqueue('acme', jobsOf(2, 'fail', { times: 1 }));
+  },
+  'listDead newest': async () => {
+    await oneDead();
+    await oneDead();
+  },
+  'dropDead dropped': oneDead,
+  'redriveDead redriven': oneDead,
   'pauseTenant paused': async () => {
     await stack.subscribe('acme', { plan: 'growth', maxDepth: 500_000 });
     await stack.enqueue('acme', jobsOf(2, 'echo'));

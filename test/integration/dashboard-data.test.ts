@@ -123,6 +123,11 @@ describe('every alarm', () => {
       // Nothing to do; at work; every slot at work on long jobs.
       good: () => [silent(0, 0, 0, 0), silent(2, 10, 3, 1), silent(2, 0, 5, 1)],
     },
+    DeadLettersDropped: {
+      minutes: 1,
+      bad: () => [rota('DeadLettersDropped', 1)],
+      good: () => [[rota('DeadLettersDropped', 0)]],
+    },
     DeadLetters: { minutes: 1, bad: () => [rota('Died', 1)], good: () => [[rota('Died', 0)]] },
     SweepDifference: {
       minutes: 1,

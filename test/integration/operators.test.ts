@@ -1,3 +1,5 @@
+import { ONE } from '../../functions/contract/job-examples.ts';
+import { buryAs } from '../support/dead.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { routes } from '../../functions/contract/routes.ts';
@@ -122,16 +124,19 @@ describe('an operator', () => {
     authorization: 'AWS4-HMAC-SHA256 Credential=AKIAOPERATOR/20261201/us-east-1/execute-api/aws4_request',
   };
 
-  test.each(changes)('leaves a line with every change: $operationId', async ({ operationId, method, path, body }) => {
+  const bodies: Readonly<Record<string, unknown>> = { putTenant: { plan: 'growth' }, putQueue: { paused: false } };
+
+  test.each(changes)('leaves a line with every change: $operationId', async ({ operationId, method, path }) => {
     await stack.enqueue('audited', [{ type: 'echo', payload: SECRET, delaySeconds: 600 }]);
-    const given = body === undefined ? undefined : { plan: 'growth' };
-    const answer = await stack.call(method, path.replace('{tenant}', 'audited'), given, signed);
+    if (path.includes('{job}')) await buryAs(stack, 'audited', ONE);
+    const segments = path.replace('{tenant}', 'audited').replace('{job}', ONE);
+    const answer = await stack.call(method, segments, bodies[operationId], signed);
     expect(answer.status).toBe(200);
     const [line, ...more] = linesAbout('tenants', 'requestId', idOf(answer)).filter(({ event }) => event === 'audit');
     expect(more).toEqual([]);
     expect(line).toMatchObject({
       operation: operationId,
-      tenant: 'audited',
+      ...(path.includes('{tenant}') && { tenant: 'audited' }),
       caller: { by: 'iam', principal: expect.stringContaining(':user/local'), accessKey: 'AKIAOPERATOR' },
       before: { delayed: expect.any(Number) },
       after: { delayed: expect.any(Number) },

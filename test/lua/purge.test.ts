@@ -71,6 +71,24 @@ describe('everything', () => {
     expect((await client.stats()).late).toBe(1);
   });
 
+  it('forgets its idempotency keys, however many, and those of nobody else', async () => {
+    const queue = await testQueue();
+    const { client, keys, redis } = queue;
+    for (const tenant of ['acme', 'globex']) {
+      await client.enqueue({ tenant, idempotencyKey: 'mine', jobs: newJobs(1) });
+      const entries = Array.from({ length: 2_500 }, (_, i) => [`k:${i}`, `k:${i}\0${tenant}`] as const);
+      await redis.hset(keys.once(tenant), Object.fromEntries(entries.map(([name]) => [name, 'answer'])));
+      await redis.zadd(keys.onces, ...entries.flatMap(([, member]) => [Date.now() + 60_000, member]));
+    }
+    await client.purge('acme', 'everything');
+    expect(await redis.exists(keys.once('acme'))).toBe(0);
+    expect(await redis.zcard(keys.onces)).toBe(2_501);
+    expect(await redis.hlen(keys.once('globex'))).toBe(2_501);
+    expect(await client.enqueue({ tenant: 'acme', idempotencyKey: 'mine', jobs: newJobs(2) })).toMatchObject({
+      outcome: 'accepted',
+    });
+  });
+
   it('of a tenant again, or of an unknown one, removes nothing', async () => {
     const { queue, client } = await everywhere();
     await client.purge('acme', 'everything');

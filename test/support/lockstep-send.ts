@@ -9,6 +9,7 @@ import {
   release,
   settle,
 } from '../../functions/lib/domain/model/life.ts';
+import { dropDead, redrive, steer } from '../../functions/lib/domain/model/dead.ts';
 import type { Model, ModelLease } from '../../functions/lib/domain/model/state.ts';
 import { configure, purge, setPaused, subscribe, tick } from '../../functions/lib/domain/model/upkeep.ts';
 import {
@@ -126,6 +127,28 @@ export async function send(sides: Sides, step: Step): Promise<Played> {
         redis: await client.purge(step.tenant, step.scope),
         model: (model, nowMs) => purge(model, step.tenant, step.scope, nowMs),
       };
+    case 'redrive': {
+      const id = letterOf(sides, step);
+      const answer = await client.redrive(step.tenant, id);
+      return {
+        redis: answer && { redriven: answer.redriven, remaining: answer.remaining },
+        model: (model, nowMs) => redrive(model, step.tenant, id, nowMs),
+      };
+    }
+    case 'drop': {
+      const id = letterOf(sides, step);
+      const dropped = await client.dropDead(step.tenant, id);
+      return { redis: dropped, model: (model, nowMs) => dropDead(model, step.tenant, id, nowMs) };
+    }
+    case 'steer':
+      await client.steer(step);
+      return {
+        redis: null,
+        model: (model) => {
+          steer(model, step);
+          return null;
+        },
+      };
     case 'configure': {
       const version = sides.config.version + (step.old ? -1 : 1);
       const config = { ...sides.config, ...step.config, version };
@@ -143,6 +166,15 @@ export async function send(sides: Sides, step: Step): Promise<Played> {
     default:
       return step satisfies never;
   }
+}
+
+/** The id of a dead letter of the tenant by its number, or one that there is not. */
+function letterOf(
+  sides: Sides,
+  { tenant, letter }: { tenant: string; letter: number | undefined },
+): string | undefined {
+  if (letter === undefined) return undefined;
+  return sides.model.tenants.get(tenant)?.dead[letter]?.id ?? `0-${'0'.repeat(24)}`;
 }
 
 async function sendEnqueue(sides: Sides, step: Extract<Step, { step: 'enqueue' }>): Promise<Played> {

@@ -37,6 +37,8 @@ export type Step =
   | { step: 'subscribe'; tenant: string; record: SubscriptionRecord }
   | { step: 'pause' | 'resume'; tenant: string }
   | { step: 'purge'; tenant: string; scope: 'everything' | 'jobs' }
+  | { step: 'redrive' | 'drop'; tenant: string; letter: number | undefined }
+  | { step: 'steer'; paused: boolean | undefined; capacity: number | null | undefined }
   | { step: 'configure'; config: Partial<QueueConfig>; old: boolean };
 
 const tenant = fc.constantFrom(...TENANTS);
@@ -158,6 +160,22 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       step: fc.constant('purge' as const),
       tenant,
       scope: fc.constantFrom('everything' as const, 'jobs' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.oneof({ weight: 3, arbitrary: fc.constant('redrive' as const) }, fc.constant('drop' as const)),
+      tenant,
+      letter: fc.oneof(fc.constant(undefined), fc.nat({ max: 3 })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      step: fc.constant('steer' as const),
+      paused: fc.oneof({ weight: 2, arbitrary: fc.constantFrom(false, undefined) }, fc.constant(true)),
+      capacity: fc.constantFrom(undefined, null, 1, 3),
     }),
   },
   {

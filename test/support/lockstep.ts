@@ -1,17 +1,20 @@
 import type { Redis } from 'ioredis';
 import type { QueueConfig } from '../../functions/lib/config/queue-config.ts';
-import { createModel } from '../../functions/lib/domain/model/state.ts';
+import { capacityOf, createModel } from '../../functions/lib/domain/model/state.ts';
 import { createQueueClient } from '../../functions/lib/queue/client.ts';
 import { queueKeys } from '../../functions/lib/queue/keys.ts';
 import { claim } from '../../functions/lib/queue/scripts/claim.ts';
 import { configure } from '../../functions/lib/queue/scripts/configure.ts';
+import { drop } from '../../functions/lib/queue/scripts/drop.ts';
 import { enqueue } from '../../functions/lib/queue/scripts/enqueue.ts';
 import { extend } from '../../functions/lib/queue/scripts/extend.ts';
 import { open } from '../../functions/lib/queue/scripts/open.ts';
 import { pause } from '../../functions/lib/queue/scripts/pause.ts';
 import { purge } from '../../functions/lib/queue/scripts/purge.ts';
+import { redrive } from '../../functions/lib/queue/scripts/redrive.ts';
 import { release } from '../../functions/lib/queue/scripts/release.ts';
 import { settle } from '../../functions/lib/queue/scripts/settle.ts';
+import { steer } from '../../functions/lib/queue/scripts/steer.ts';
 import { subscribe } from '../../functions/lib/queue/scripts/subscribe.ts';
 import { tick } from '../../functions/lib/queue/scripts/tick.ts';
 import { advance } from './advance.ts';
@@ -21,7 +24,22 @@ import { type Played, type Sides, send } from './lockstep-send.ts';
 import type { Step } from './lockstep-steps.ts';
 import { type QueueState, readQueue } from './queue-state.ts';
 
-const SCRIPTS = [claim, configure, enqueue, extend, open, pause, purge, release, settle, subscribe, tick];
+const SCRIPTS = [
+  claim,
+  configure,
+  drop,
+  enqueue,
+  extend,
+  open,
+  pause,
+  purge,
+  redrive,
+  release,
+  settle,
+  steer,
+  subscribe,
+  tick,
+];
 
 /**
  * A queue in Redis and its model, led through the same steps. What Redis names (jobs, leases, tokens) the model takes
@@ -103,7 +121,7 @@ export class Lockstep {
     if (epoch === this.#clock.epoch && v < this.#clock.v) wrong.push(`V fell from ${this.#clock.v} to ${v}`);
     this.#clock = { v, epoch };
     const flight = state.opening.size + state.visits.size;
-    const possible = !state.paused && state.rotation.length > 0 && flight < this.#sides.config.capacity;
+    const possible = !state.paused && state.rotation.length > 0 && flight < capacityOf(this.#sides.model);
     const woken = step.step === 'wait' && played.redis === 'woken';
     this.#told = possible && (this.#told || woken || step.step === 'claim');
     if (possible && !this.#told && state.wakes === 0) wrong.push('a visit is possible and nobody was told');

@@ -85,7 +85,10 @@ export class MixedReleases {
       }
       case 'wait':
       case 'purge':
-        // A purge takes jobs away uncounted, and nobody waits here.
+      case 'redrive':
+      case 'drop':
+      case 'steer':
+        // A purge takes jobs away uncounted, a redrive brings them back; nobody waits here; and the release has no other faces.
         return;
       default:
         return step satisfies never;

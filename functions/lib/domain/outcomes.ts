@@ -94,6 +94,38 @@ export interface VisitJob {
   readonly readySinceMs: number;
 }
 
+/** A job that waits or has died. */
+export interface StoredJob extends Omit<VisitJob, 'index' | 'attempt'> {
+  /** Attempts used. */
+  readonly attempts: number;
+  readonly cost: number;
+}
+
+export interface WaitingJob extends StoredJob {
+  /** When it became ready, or will. */
+  readonly readyAtMs: number;
+}
+
+export interface DeadLetter extends StoredJob {
+  readonly diedAtMs: number;
+  /** What its last attempt failed of. */
+  readonly error: string;
+}
+
+/** Some entries, and the cursor from which to go on; null = these were the last. */
+export interface Page<Entry> {
+  readonly entries: Entry[];
+  readonly next: string | null;
+}
+
+export interface Redriven {
+  readonly redriven: number;
+  /** Dead letters that are left. */
+  readonly remaining: number;
+  /** The caller must invoke a dispatcher. */
+  readonly dispatch: boolean;
+}
+
 /** An opened visit. */
 export interface Visit extends Lease {
   readonly tenant: string;
@@ -217,6 +249,8 @@ export interface QueueStats {
   readonly nowMs: number;
   readonly paused: boolean;
   readonly capacity: number;
+  /** The capacity while the operator states no other. */
+  readonly deployedCapacity: number;
   readonly visitsInFlight: number;
   readonly visitsUnopened: number;
   /** Tenants in the rotation, and tenants with waiting jobs. */

@@ -3,6 +3,7 @@ export const problems = {
   malformed_body: { status: 400, title: 'The body is not JSON text in UTF-8' },
   invalid_request: { status: 400, title: 'The request has faults' },
   tenant_forbidden: { status: 403, title: 'The caller may not act for this tenant' },
+  unknown_job: { status: 404, title: 'There is no such job' },
   not_found: { status: 404, title: 'There is no such route' },
   precondition_failed: { status: 412, title: 'The record has changed meanwhile' },
   too_large: { status: 413, title: 'The request is too large' },

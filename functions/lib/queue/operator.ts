@@ -1,10 +1,13 @@
 import type { QueueCore } from './core.ts';
+import { deadLettersOf } from './dead-letters.ts';
 import type { Operator } from './queue-client.ts';
+import { pagesOf } from './pages.ts';
 import { inspect } from './scripts/inspect.ts';
 import { list } from './scripts/list.ts';
 import { pause } from './scripts/pause.ts';
 import { purge } from './scripts/purge.ts';
 import { stats } from './scripts/stats.ts';
+import { steer } from './scripts/steer.ts';
 import { subscribe } from './scripts/subscribe.ts';
 import { lastReadingOf } from './watcher.ts';
 
@@ -40,6 +43,18 @@ export function operatorOf(core: QueueCore): Operator {
       const reply = await runTwice(pause, { tenant, paused: 0 });
       return { dispatch: reply.outcome === 'resumed' && reply.dispatch };
     },
-    purge: (tenant, scope) => run(purge, { tenant, scope }),
+    async purge(tenant, scope) {
+      for (;;) {
+        const reply = await run(purge, { tenant, scope });
+        if (reply !== 'more') return reply;
+      }
+    },
+    steer: ({ paused, capacity }) =>
+      runTwice(steer, {
+        paused: paused === undefined ? '' : Number(paused),
+        capacity: capacity === null ? 'deployed' : (capacity ?? ''),
+      }),
+    ...pagesOf(core),
+    ...deadLettersOf(core),
   };
 }

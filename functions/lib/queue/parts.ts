@@ -1,4 +1,5 @@
 import admission from '../../../lua/lib/admission.lua';
+import dead from '../../../lua/lib/dead.lua';
 import jobs from '../../../lua/lib/jobs.lua';
 import keys from '../../../lua/lib/keys.lua';
 import lease from '../../../lua/lib/lease.lua';
@@ -11,7 +12,8 @@ import visit from '../../../lua/lib/visit.lua';
 
 /** The shared parts of the scripts; each group is in the order in which its parts build on one another. */
 export const forTenants = [keys, state, record, limits, tenant] as const;
-const forJobs = [...forTenants, jobs] as const;
+export const forDead = [...forTenants, dead] as const;
+const forJobs = [...forDead, jobs] as const;
 export const forAdmission = [...forJobs, admission] as const;
 export const forLeases = [...forJobs, lease] as const;
 export const forVisits = [...forLeases, visit] as const;

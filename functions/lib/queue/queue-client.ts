@@ -15,6 +15,8 @@ import type {
   TickOutcome,
 } from '../domain/outcomes.ts';
 import type { QueueCore } from './core.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { Pages } from './pages.ts';
 
 /** One job to enqueue, checked at the edge. */
 export interface NewJob {
@@ -86,7 +88,7 @@ export interface Dispatcher {
   unmarkDispatcher(): Promise<void>;
 }
 
-export interface Operator {
+export interface Operator extends DeadLetters, Pages {
   stats(): Promise<QueueStats>;
   inspect(tenant: string): Promise<TenantView>;
   /** Tenants with waiting jobs, deepest or longest waiting first. `limit` 1–1,000; `cursor` from the page before. */
@@ -100,4 +102,9 @@ export interface Operator {
   resume(tenant: string): Promise<{ dispatch: boolean }>;
   /** Removes everything of the tenant, or its waiting jobs only. */
   purge(tenant: string, scope: 'everything' | 'jobs'): Promise<PurgeReceipt>;
+  /**
+   * The queue as a whole: paused or not, at most so many visits in flight (null = as deployed). What is not given stays as it is.
+   * `dispatch` is true when the caller must invoke a dispatcher.
+   */
+  steer(wish: { paused?: boolean | undefined; capacity?: number | null | undefined }): Promise<{ dispatch: boolean }>;
 }

@@ -1,4 +1,4 @@
-import type { VisitJob } from '../domain/outcomes.ts';
+import type { DeadLetter, StoredJob, VisitJob, WaitingJob } from '../domain/outcomes.ts';
 import { bodyText, readBody, TRACE_BYTES } from './job-body.ts';
 import type { NewJob } from './queue-client.ts';
 
@@ -27,6 +27,12 @@ export function jobId(shard: number, id: Buffer): string {
   return `${shard}-${id.toString('hex')}`;
 }
 
+/** The 12 bytes of such an id; undefined for text that is no id of this shard. */
+export function parseJobId(shard: number, id: string): Buffer | undefined {
+  const [, at, hex] = /^(\d+)-([0-9a-f]{24})$/.exec(id) ?? [];
+  return hex !== undefined && Number(at) === shard ? Buffer.from(hex, 'hex') : undefined;
+}
+
 /** The ids of a batch, from the 10 bytes of its enqueue. */
 export function batchIds(shard: number, enqueueId: Buffer, jobs: number): string[] {
   return Array.from({ length: jobs }, (_, place) => {
@@ -37,16 +43,37 @@ export function batchIds(shard: number, enqueueId: Buffer, jobs: number): string
   });
 }
 
-/** A record of an opened visit as the process function works with it. */
-export function readJob(shard: number, index: number, record: Buffer): VisitJob {
+function readRecord(shard: number, record: Buffer): StoredJob {
   return {
-    index,
     id: jobId(shard, record.subarray(20, 32)),
     ...readBody(record.toString('utf8', HEADER_BYTES)),
-    attempt: record.readUInt8(1) + 1,
+    attempts: record.readUInt8(1),
     maxAttempts: record.readUInt8(41),
     timeoutSeconds: record.readUInt16BE(42),
+    cost: record.readDoubleBE(33),
     enqueuedAtMs: record.readUIntBE(14, 6),
     readySinceMs: record.readUIntBE(8, 6),
+  };
+}
+
+/** A record of an opened visit as the process function works with it. */
+export function readJob(shard: number, index: number, record: Buffer): VisitJob {
+  const { attempts, cost: _, ...job } = readRecord(shard, record);
+  return { index, ...job, attempt: attempts + 1 };
+}
+
+/** A job that waits. `dueMs` is when a delayed one becomes ready. */
+export function readWaiting(shard: number, record: Buffer, dueMs: number | null): WaitingJob {
+  const job = readRecord(shard, record);
+  return { ...job, readyAtMs: dueMs ?? job.readySinceMs };
+}
+
+/** A dead letter: when it died, of what, and its record. */
+export function readDead(shard: number, dead: Buffer): DeadLetter {
+  const end = 8 + dead.readUInt16BE(6);
+  return {
+    ...readRecord(shard, dead.subarray(end)),
+    diedAtMs: dead.readUIntBE(0, 6),
+    error: dead.toString('utf8', 8, end),
   };
 }

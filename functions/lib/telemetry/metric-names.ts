@@ -88,6 +88,12 @@ export const queueMetrics = {
   done: { name: 'Done', openMetrics: 'rota_jobs_done_total', unit: 'Count', meaning: 'Jobs done' },
   failed: { name: 'Failed', openMetrics: 'rota_runs_failed_total', unit: 'Count', meaning: 'Runs that failed' },
   died: { name: 'Died', openMetrics: 'rota_jobs_died_total', unit: 'Count', meaning: 'Jobs that became dead letters' },
+  dropped: {
+    name: 'DeadLettersDropped',
+    openMetrics: 'rota_dead_letters_dropped_total',
+    unit: 'Count',
+    meaning: 'Dead letters dropped for newer ones',
+  },
   late: {
     name: 'LateSettles',
     openMetrics: 'rota_late_settles_total',

@@ -29,6 +29,8 @@ const counts = z.object({
   done: z.number(),
   failed: z.number(),
   died: z.number(),
+  // The monitor of the release before does not keep it.
+  dropped: z.optional(z.number()),
   late: z.number(),
 });
 

@@ -24,8 +24,8 @@ describe('the model of costs', () => {
     expect(line(bill, 'Endpoint')).toBeCloseTo(14.6, 3);
     expect(line(bill, 'Dispatcher')).toBeCloseTo(17.52, 2);
     expect(line(bill, 'HTTP API')).toBeCloseTo(0.1, 6);
-    expect(metricCount()).toBe(19 + 2 + 6 * 21);
-    expect(line(bill, '147 custom metrics')).toBeCloseTo(44.1, 6);
+    expect(metricCount()).toBe(20 + 2 + 6 * 21);
+    expect(line(bill, '148 custom metrics')).toBeCloseTo(44.4, 6);
     // 1e6 × 0.5 s × 0.5 GB × 0.0000133334.
     expect(handlerTime(jobs(1e6))).toBeCloseTo(3.333, 3);
     expect(line(sqsBill(jobs(1e6)), 'Send')).toBeCloseTo(0.05, 6);

@@ -28,6 +28,7 @@ const stats = (given: Partial<QueueStats> = {}): QueueStats => ({
   nowMs: MINUTE,
   paused: false,
   capacity: 40,
+  deployedCapacity: 40,
   visitsInFlight: 3,
   visitsUnopened: 0,
   rotation: 2,

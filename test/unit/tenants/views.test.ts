@@ -59,6 +59,7 @@ function stats(given: Partial<QueueStats> = {}): QueueStats {
     nowMs: 1_012_345,
     paused: false,
     capacity: 40,
+    deployedCapacity: 40,
     visitsInFlight: 3,
     visitsUnopened: 1,
     rotation: 2,

@@ -7,6 +7,7 @@ import { refuse } from './admission.ts';
 import { closeBusyPeriod, learn, place, type Refusal, reweigh, rotationOf, select, visit } from './order.ts';
 import { bury, delay, fail, giveBack, interrupt, undo } from './returning.ts';
 import {
+  capacityOf,
   depthOf,
   flightOf,
   limitsOf,
@@ -225,7 +226,7 @@ function proceed(model: Model, ended: ModelLease, name: LeaseName, nowMs: number
 /** A slot should be made free: none is, and the tenant at the head has nothing in flight. */
 function shouldYield(model: Model): boolean {
   const [first] = rotationOf(model);
-  if (!first || model.paused || model.leases.size < model.config.capacity) return false;
+  if (!first || model.paused || model.leases.size < capacityOf(model)) return false;
   return flightOf(model, first) === 0;
 }
 

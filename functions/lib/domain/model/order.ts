@@ -31,6 +31,7 @@
  */
 import { fill, limit, spendsToken, tokensOf } from './meter.ts';
 import {
+  capacityOf,
   lanesOf,
   limitsOf,
   type Model,
@@ -93,7 +94,7 @@ export function reweigh(model: Model, tenant: ModelTenant): void {
 /** The tenant to visit next, or why none is. V follows its turn. */
 export function select(model: Model, nowMs: number, chained: boolean): ModelTenant | Refusal {
   if (model.paused) return 'paused';
-  if (model.leases.size >= model.config.capacity) return 'no_capacity';
+  if (model.leases.size >= capacityOf(model)) return 'no_capacity';
   if (!chained && unopenedTooLong(model, nowMs) > model.config.unopenedLimit) return 'unopened';
   for (;;) {
     const [first] = rotationOf(model);
@@ -116,7 +117,7 @@ function visitBound(model: Model, tenant: ModelTenant, lanes: number): number {
   const { config } = model;
   const p95 = tenant.p95Ms;
   if (p95 === null) return 1;
-  const free = config.capacity - model.leases.size;
+  const free = capacityOf(model) - model.leases.size;
   const servable = rotationOf(model).reduce((sum, other) => sum + readyCount(other), 0);
   const share = Math.ceil(servable / free);
   const length = p95 > config.maxVisitMs ? 1 : Math.floor((config.maxVisitMs * lanes) / Math.max(p95, 1));

@@ -131,6 +131,8 @@ interface OnceAnswer {
 export interface Model {
   config: ModelConfig;
   paused: boolean;
+  /** The operator's, in the place of the configuration's; null = none. */
+  capacity: number | null;
   virtualClock: number;
   epoch: number;
   sequence: number;
@@ -155,6 +157,7 @@ export function createModel(config: ModelConfig): Model {
   return {
     config,
     paused: false,
+    capacity: null,
     virtualClock: 0,
     epoch: 1,
     sequence: 0,
@@ -164,6 +167,9 @@ export function createModel(config: ModelConfig): Model {
     counted: { enqueued: 0, served: 0, done: 0, failed: 0, died: 0, dropped: 0, late: 0, crashed: 0, lapsed: 0 },
   };
 }
+
+/** Most visits in flight. */
+export const capacityOf = (model: Model): number => model.capacity ?? model.config.capacity;
 
 /** The tenant's state, made when it is met for the first time. */
 export function tenantOf(model: Model, name: string): ModelTenant {

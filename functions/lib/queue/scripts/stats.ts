@@ -18,6 +18,7 @@ export const stats = defineScript({
       nowMs: number(now),
       paused: count('paused') === 1,
       capacity: count('capacity'),
+      deployedCapacity: count('deployedCapacity'),
       visitsInFlight: count('visitsInFlight'),
       visitsUnopened: count('visitsUnopened'),
       rotation: count('rotation'),
