@@ -3,7 +3,7 @@ import { type Backoff, retryDelayMs } from '../../lib/domain/retry.ts';
 import { isA } from '../../lib/domain/thrown.ts';
 import { describeThrown, type Log, logWith } from '../../lib/telemetry/logger.ts';
 import type { JobModule } from '../jobs/index.ts';
-import { PermanentFailure } from '../jobs/job.ts';
+import { PermanentFailure, RetryAfter } from '../jobs/job.ts';
 
 /** A job's time is up; the reason that its signal is aborted with. */
 class JobTimeout extends Error {
@@ -95,7 +95,9 @@ export function startJob(tenant: string, job: VisitJob, timeoutMs: number, optio
     const error = describeThrown(ending.thrown);
     if (ending.how === 'cut') return { index, result: 'unfinished', durationMs, error };
     if (isA(ending.thrown, PermanentFailure)) return { index, result: 'dead', durationMs, error };
-    const delayMs = retryDelayMs(job.attempt, options.backoff, options.random());
+    const delayMs = isA(ending.thrown, RetryAfter)
+      ? Math.ceil(ending.thrown.seconds * 1000)
+      : retryDelayMs(job.attempt, options.backoff, options.random());
     return { index, result: 'failed', durationMs, retryDelayMs: delayMs, error };
   };
 

@@ -1,6 +1,6 @@
 import type { JobType } from './job.ts';
 
-export { defineJob, type Job, type JobHandler, type JobType, PermanentFailure } from './job.ts';
+export { defineJob, type Job, type JobHandler, type JobType, PermanentFailure, RetryAfter } from './job.ts';
 
 /** A module whose default export is what `defineJob` gives. */
 export type JobModule = () => Promise<{ readonly default: JobType }>;

@@ -39,6 +39,36 @@ export class PermanentFailure extends Error {
   readonly retryable = false;
 }
 
+const MOST_SECONDS = 30 * 86_400;
+
+/** Thrown by a handler that knows when it makes sense to try again, such as from a `Retry-After`: it runs then, and not by the backoff. */
+export class RetryAfter extends Error {
+  override readonly name = 'RetryAfter';
+  readonly code = 'retry_after';
+  readonly retryable = true;
+  readonly seconds: number;
+
+  /**
+   * @param seconds from now, 0 to 2,592,000 (30 days); fractions are fine
+   * @param message what it failed of, kept with the job
+   * @throws RangeError for any other number
+   */
+  constructor(seconds: number, message = `to be run again in ${seconds} s`, options?: ErrorOptions) {
+    super(message, options);
+    if (!(seconds >= 0 && seconds <= MOST_SECONDS)) {
+      throw new RangeError(`RetryAfter was given ${seconds}, expected seconds from 0 to ${MOST_SECONDS}`);
+    }
+    this.seconds = seconds;
+  }
+}
+
+/** The `Retry-After` of an answer in seconds, as a number or a date of HTTP; null when it has none that makes sense. */
+export function retryAfterOf(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : (Date.parse(value) - nowMs) / 1000;
+  return Number.isFinite(seconds) ? Math.min(MOST_SECONDS, Math.max(0, seconds)) : null;
+}
+
 /** A job type from the schema of its payload and its handler. A payload that the schema refuses is a permanent failure. */
 export const defineJob = <Payload extends z.ZodMiniType>(
   payload: Payload,

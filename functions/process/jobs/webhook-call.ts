@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { payloadText } from '../../lib/domain/payload.ts';
-import { type Job, PermanentFailure } from './job.ts';
+import { type Job, PermanentFailure, RetryAfter, retryAfterOf } from './job.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 const REDIRECTS_MAX = 5;
@@ -89,10 +89,17 @@ const redirectOf = ({ status, headers }: Response, method: string | undefined): 
   return keeps ? (headers.get('location') ?? undefined) : undefined;
 };
 
+/** A host that says when to come again is taken at its word. */
+function refusalOf({ host }: URL, { status, headers }: Response): Error {
+  const message = `${host} answered ${status}`;
+  const seconds = status === 429 || status === 503 ? retryAfterOf(headers.get('retry-after'), Date.now()) : null;
+  return seconds === null ? new Error(message) : new RetryAfter(seconds, message);
+}
+
 /**
  * Sends the request that a webhook job describes, and follows redirects as long as they stay on the allowed hosts.
  *
- * @throws PermanentFailure when a host is not allowed, Error when the answer is not 2xx.
+ * @throws PermanentFailure when a host is not allowed, RetryAfter or another Error when the answer is not 2xx.
  */
 export async function callWebhook(
   job: Job<WebhookPayload>,
@@ -106,7 +113,7 @@ export async function callWebhook(
     await response.body?.cancel();
     if (response.ok) return;
     const location = redirectOf(response, request.method);
-    if (location === undefined) throw new Error(`${url.host} answered ${response.status}`);
+    if (location === undefined) throw refusalOf(url, response);
     url = allowedUrl(location, url, allowedHosts);
   }
   throw new Error(`more than ${REDIRECTS_MAX} redirects`);

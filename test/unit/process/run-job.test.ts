@@ -6,7 +6,7 @@ import type { JobResult, VisitJob } from '../../../functions/lib/domain/outcomes
 import { startJob } from '../../../functions/process/engine/run-job.ts';
 import type { JobModule } from '../../../functions/process/jobs/index.ts';
 import { jobs as registry } from '../../../functions/process/jobs/index.ts';
-import { defineJob, type JobHandler, PermanentFailure } from '../../../functions/process/jobs/job.ts';
+import { defineJob, type JobHandler, PermanentFailure, RetryAfter } from '../../../functions/process/jobs/job.ts';
 import { keptLog } from '../../support/log.ts';
 
 const visitJob = (given: Partial<VisitJob> = {}): VisitJob => ({
@@ -82,6 +82,16 @@ describe('a job', () => {
       throw new PermanentFailure('no such invoice');
     });
     expect(result).toMatchObject({ result: 'dead', error: 'PermanentFailure: no such invoice' });
+  });
+
+  it('runs again when its handler says, whatever the backoff would be', async () => {
+    const result = await run(async () => {
+      throw new RetryAfter(90.0004, 'rate limited');
+    });
+    expect(result).toMatchObject({ result: 'failed', retryDelayMs: 90_001, error: 'RetryAfter: rate limited' });
+    for (const seconds of [-1, Number.NaN, Number.POSITIVE_INFINITY, 30 * 86_400 + 1]) {
+      expect(() => new RetryAfter(seconds)).toThrow('expected seconds from 0 to 2592000');
+    }
   });
 
   it('is dead when its payload is not one of its type, and its error quotes nothing of it', async () => {

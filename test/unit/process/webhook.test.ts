@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
-import { PermanentFailure } from '../../../functions/process/jobs/job.ts';
+import { PermanentFailure, RetryAfter } from '../../../functions/process/jobs/job.ts';
 import { callWebhook, webhookPayload } from '../../../functions/process/jobs/webhook-call.ts';
 
 interface Seen {
@@ -176,6 +176,26 @@ describe('a webhook', () => {
     await expect(call({ url: `http://${host}/` })).rejects.toThrow('answered 303');
     respond = redirect(307, '/');
     await expect(call({ url: `http://${host}/` })).rejects.toThrow('more than 5 redirects');
+  });
+
+  it.each([
+    { status: 429, header: '17', seconds: 17 },
+    { status: 503, header: new Date(Date.now() + 60_000).toUTCString(), seconds: 60 },
+    { status: 429, header: '99999999999', seconds: 2_592_000 },
+  ])('comes again when the host says: $status with $header', async ({ status, header, seconds }) => {
+    respond = (_request, response) => response.writeHead(status, { 'retry-after': header }).end();
+    const error = await call({ url: `http://${host}/` }).catch((thrown: unknown) => thrown);
+    if (!(error instanceof RetryAfter)) throw error;
+    expect(Math.abs(error.seconds - seconds)).toBeLessThan(10);
+    expect(error.message).toContain(`answered ${status}`);
+  });
+
+  it.each([
+    { status: 429, header: 'soon' },
+    { status: 500, header: '17' },
+  ])('goes by the backoff with $status and $header', async ({ status, header }) => {
+    respond = (_request, response) => response.writeHead(status, { 'retry-after': header }).end();
+    await expect(call({ url: `http://${host}/` })).rejects.not.toBeInstanceOf(RetryAfter);
   });
 
   it('ends with its signal', async () => {
