@@ -17,6 +17,7 @@ local key = {
   wake = prefix .. 'wake',
   dispatcher = prefix .. 'dispatcher',
   monitor = prefix .. 'monitor',
+  withdrawn = prefix .. 'withdrawn',
 }
 local function tenantKey(name) return prefix .. 'tenant:' .. name end
 local function recordKey(name) return prefix .. 'record:' .. name end

@@ -29,6 +29,7 @@ it('are these', () => {
     'wake',
     'dispatcher',
     'monitor',
+    'withdrawn',
   ]);
   expect(PER_TENANT.map((kind) => keys[kind]('acme'))).toEqual([
     '{rota:q:0}:v1:tenant:acme',

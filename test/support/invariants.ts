@@ -4,7 +4,7 @@ import { type QueueState, readQueue, type StoredJob } from './queue-state.ts';
 const KINDS = new Set(
   (
     'config clock totals rotation tenant record ready returned delayed dead due held opening visits visit ' +
-    'depths oldest idle once onces wake dispatcher monitor'
+    'depths oldest idle once onces wake dispatcher monitor withdrawn'
   ).split(' '),
 );
 const [PAUSED, AT_CONCURRENCY, RATE, BACKING_OFF] = [1, 2, 4, 8];

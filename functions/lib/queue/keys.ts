@@ -19,6 +19,7 @@ export interface QueueKeys {
   readonly wake: string;
   readonly dispatcher: string;
   readonly monitor: string;
+  readonly withdrawn: string;
   tenant(tenant: string): string;
   record(tenant: string): string;
   ready(tenant: string): string;
@@ -55,6 +56,7 @@ export function queueKeys(queue: string, shard: number): QueueKeys {
     wake: `${prefix}wake`,
     dispatcher: `${prefix}dispatcher`,
     monitor: `${prefix}monitor`,
+    withdrawn: `${prefix}withdrawn`,
     tenant: (tenant) => `${prefix}tenant:${tenant}`,
     record: (tenant) => `${prefix}record:${tenant}`,
     ready: (tenant) => `${prefix}ready:${tenant}`,

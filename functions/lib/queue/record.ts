@@ -43,7 +43,8 @@ export function batchIds(shard: number, enqueueId: Buffer, jobs: number): string
   });
 }
 
-function readRecord(shard: number, record: Buffer): StoredJob {
+/** A record as it is stored. */
+export function readStored(shard: number, record: Buffer): StoredJob {
   return {
     id: jobId(shard, record.subarray(20, 32)),
     ...readBody(record.toString('utf8', HEADER_BYTES)),
@@ -58,13 +59,13 @@ function readRecord(shard: number, record: Buffer): StoredJob {
 
 /** A record of an opened visit as the process function works with it. */
 export function readJob(shard: number, index: number, record: Buffer): VisitJob {
-  const { attempts, cost: _, ...job } = readRecord(shard, record);
+  const { attempts, cost: _, ...job } = readStored(shard, record);
   return { index, ...job, attempt: attempts + 1 };
 }
 
 /** A job that waits. `dueMs` is when a delayed one becomes ready. */
 export function readWaiting(shard: number, record: Buffer, dueMs: number | null): WaitingJob {
-  const job = readRecord(shard, record);
+  const job = readStored(shard, record);
   return { ...job, readyAtMs: dueMs ?? job.readySinceMs };
 }
 
@@ -72,7 +73,7 @@ export function readWaiting(shard: number, record: Buffer, dueMs: number | null)
 export function readDead(shard: number, dead: Buffer): DeadLetter {
   const end = 8 + dead.readUInt16BE(6);
   return {
-    ...readRecord(shard, dead.subarray(end)),
+    ...readStored(shard, dead.subarray(end)),
     diedAtMs: dead.readUIntBE(0, 6),
     error: dead.toString('utf8', 8, end),
   };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Lets plain Node import `.lua` files as text, as the bundles have them: `node --import ./test/support/lua-as-text.ts`. */
+/** Lets plain Node import `.lua` files as text, as the bundles have them: `node --import ./infra/bundle/lua-as-text.ts`. */
 registerHooks({
   load(url, context, nextLoad) {
     if (!url.endsWith('.lua')) return nextLoad(url, context);
