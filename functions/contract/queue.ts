@@ -105,6 +105,23 @@ export const deleteQueueJobs = route({
   examples: deleteQueueJobsExamples,
 });
 
+const health = documented(
+  z.strictObject({
+    status: z.literal('ok'),
+    queue: z.string(),
+    redis: documented(z.strictObject({ milliseconds: documented(count, { description: 'What its answer took.' }) }), {
+      description: 'Answered.',
+    }),
+    dispatcherAlive: documented(z.boolean(), {
+      description: 'An idle queue has no dispatcher between two minutes; an enqueue then brings one.',
+    }),
+    paused: documented(z.boolean(), { description: 'Whether an operator has paused the queue.' }),
+  }),
+  { id: 'Health' },
+);
+
+export type HealthBody = z.output<typeof health>;
+
 /**
  * Not open to everybody, as no route is: what asks holds either permission, and the least of them is of no use for anything
  * but handing in jobs.
@@ -121,21 +138,7 @@ export const getHealth = route({
   responses: {
     200: {
       description: 'Redis answered.',
-      schema: documented(
-        z.strictObject({
-          status: z.literal('ok'),
-          queue: z.string(),
-          redis: documented(
-            z.strictObject({ milliseconds: documented(count, { description: 'What its answer took.' }) }),
-            { description: 'Answered.' },
-          ),
-          dispatcherAlive: documented(z.boolean(), {
-            description: 'An idle queue has no dispatcher between two minutes; an enqueue then brings one.',
-          }),
-          paused: documented(z.boolean(), { description: 'Whether an operator has paused the queue.' }),
-        }),
-        { id: 'Health' },
-      ),
+      schema: health,
     },
     ...checkedCall,
   },

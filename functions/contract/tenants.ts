@@ -97,6 +97,8 @@ const receipt = documented(
   { id: 'Receipt' },
 );
 
+export type ReceiptBody = z.output<typeof receipt>;
+
 const operated = { function: 'tenants', access: 'operate', params: tenantParams } as const;
 const ETAG = { ETag: 'Entity tag of the subscription record, for `If-Match`.' };
 /** A list of strong entity tags, as RFC 9110 (13.1.1) has it. */

@@ -1,3 +1,5 @@
+import { createClient } from '../../../functions/contract/client.ts';
+
 /** The guide's morning: one import of a large tenant, and two small tenants that come while it drains. */
 export interface DemoTenant {
   readonly tenant: string;
@@ -5,7 +7,7 @@ export interface DemoTenant {
   readonly weight: number;
   readonly jobs: number;
   /** The subscription record that billing would put. */
-  readonly record: Record<string, unknown>;
+  readonly record: { readonly plan: string; readonly maxDepth?: number };
 }
 
 /** What the API says of a tenant, as far as the demo shows it. */
@@ -38,32 +40,20 @@ export function demoTenants(jobs: number): { big: DemoTenant; small: DemoTenant[
   };
 }
 
-/** The queue's HTTP API, for the demo's few calls. Anything but the expected status is an error that shows the answer. */
+/** What the demo asks of the queue's HTTP API. */
 export class DemoApi {
-  readonly #url: string;
+  readonly #client: ReturnType<typeof createClient>;
 
   constructor(url: string) {
-    this.#url = url;
-  }
-
-  async #call<Answer>(method: string, path: string, expected: number, body?: unknown): Promise<Answer> {
-    const response = await fetch(`${this.#url}${path}`, {
-      method,
-      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (response.status !== expected) {
-      throw new Error(`${method} ${path} answered ${response.status} instead of ${expected}: ${text}`);
-    }
-    return JSON.parse(text);
+    this.#client = createClient({ url });
   }
 
   async subscribe({ tenant, record }: DemoTenant): Promise<void> {
-    await this.#call('PUT', `/v1/tenants/${tenant}`, 200, record);
+    await this.#client.putTenant(tenant, record);
   }
 
   async state(tenant: string): Promise<TenantState> {
-    return this.#call('GET', `/v1/tenants/${tenant}`, 200);
+    return await this.#client.getTenant(tenant);
   }
 
   /** Enqueues all jobs of a tenant, a few batches at once. Tells how many are in after each. */
@@ -75,7 +65,7 @@ export class DemoApi {
         const count = Math.min(BATCH, jobs - taken);
         taken += count;
         const batch = Array.from({ length: count }, () => ({ type: 'sleep', payload: { ms: SLEEP_MS } }));
-        await this.#call('POST', '/v1/jobs', 202, { tenant, jobs: batch });
+        await this.#client.enqueue({ tenant, jobs: batch });
         enqueued += count;
         onProgress(enqueued);
       }
