@@ -50,7 +50,8 @@ export type NewJobBody = z.output<typeof newJob>;
 
 const body = z.strictObject({
   tenant: documented(z.optional(tenantId), {
-    description: 'Whose jobs these are. May be left out with a token that names its tenant.',
+    description:
+      'Whose jobs these are. May be left out with a token that names its tenant, and where the payloads do (setting `tenantFrom`).',
   }),
   jobs: z.array(newJob).check(z.minLength(1), z.maxLength(BATCH_MAX)),
 });

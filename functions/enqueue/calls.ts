@@ -8,6 +8,7 @@ import type { Log } from '../lib/telemetry/logger.ts';
 import { enqueueAnswer, tellRefusal } from './answers.ts';
 import { identify } from './identity.ts';
 import { newJobs } from './new-jobs.ts';
+import { namedTenant } from './tenant-from.ts';
 
 interface EnqueueCallsOptions {
   readonly settings: FunctionSettings & { readonly jobTypes: readonly string[]; readonly metricsName: string };
@@ -36,7 +37,7 @@ export function enqueueCalls({ settings, openQueue, wake, log }: EnqueueCallsOpt
       { idempotencyKey, traceparent: trace }: Given,
       call: Pick<Call, 'claims' | 'direct' | 'source'>,
     ): Promise<Answer> {
-      const { tenant, plan } = identify(call, body.tenant, settings.auth);
+      const { tenant, plan } = identify(call, namedTenant(body, settings.tenantFrom), settings.auth);
       const jobs = newJobs(body, { source: call.source, trace }, rules);
       const queue = await openQueue();
       const outcome = await queue.enqueue({ tenant, claimPlan: plan, idempotencyKey, jobs });

@@ -1,5 +1,6 @@
 import { PAYLOAD_MAX_BYTES, payloadText } from '../lib/domain/payload.ts';
 import { tenantIdFault } from '../lib/domain/ids.ts';
+import { atPath, nameAt } from '../lib/domain/path.ts';
 import type { NewJob } from '../lib/queue/queue-client.ts';
 
 /** How the elements of a list are written. */
@@ -19,17 +20,9 @@ export interface ElementRules {
 /** An element as a job, or why it cannot be one. */
 export type Read = { readonly tenant: string; readonly job: NewJob } | { readonly reason: string };
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-
-/** What stands at a path such as `args[0].account_id`. */
-export const atPath = (value: unknown, path: string): unknown =>
-  [...path.matchAll(/[^.[\]]+/g)].reduce<unknown>((inner, [name]) => field(inner, name), value);
-
 function tenantAt(value: unknown, path: string): { tenant: string } | { reason: string } {
-  const found = atPath(value, path);
-  const tenant = typeof found === 'number' && Number.isSafeInteger(found) ? String(found) : found;
-  if (typeof tenant !== 'string') return { reason: `no tenant at ${path}` };
+  const tenant = nameAt(value, path);
+  if (tenant === undefined) return { reason: `no tenant at ${path}` };
   const fault = tenantIdFault(tenant);
   return fault === undefined ? { tenant } : { reason: `no tenant id at ${path}: expected ${fault}` };
 }
@@ -41,18 +34,18 @@ const inRange = (value: unknown, least: number, most: number): value is number =
 /** Where each format keeps what makes a job. */
 const fieldsOf: Readonly<Record<Format, (element: unknown, source: string) => Record<string, unknown>>> = {
   // The whole element, so that it goes back as it came.
-  resque: (element, source) => ({ type: field(element, 'class'), payload: element, source }),
+  resque: (element, source) => ({ type: atPath(element, 'class'), payload: element, source }),
   bullmq: (element) => ({
-    type: field(element, 'name'),
-    payload: field(element, 'data'),
-    maxAttempts: field(field(element, 'opts'), 'attempts'),
+    type: atPath(element, 'name'),
+    payload: atPath(element, 'data'),
+    maxAttempts: atPath(atPath(element, 'opts'), 'attempts'),
   }),
   jsonl: (element) => ({
-    type: field(element, 'type'),
-    payload: field(element, 'payload'),
-    maxAttempts: field(element, 'maxAttempts'),
-    cost: field(element, 'cost'),
-    delaySeconds: field(element, 'delaySeconds'),
+    type: atPath(element, 'type'),
+    payload: atPath(element, 'payload'),
+    maxAttempts: atPath(element, 'maxAttempts'),
+    cost: atPath(element, 'cost'),
+    delaySeconds: atPath(element, 'delaySeconds'),
   }),
 };
 
@@ -102,7 +95,7 @@ export function writeElement(format: Exclude<Format, 'bullmq'>, job: Exported): 
     return `${rest},"payload":${payload}}`;
   }
   const element: unknown = JSON.parse(payload);
-  const isResque = typeof field(element, 'class') === 'string' && Array.isArray(field(element, 'args'));
+  const isResque = typeof atPath(element, 'class') === 'string' && Array.isArray(atPath(element, 'args'));
   return isResque ? payload : `{"class":${JSON.stringify(type)},"args":[${payload}]}`;
 }
 

@@ -1,3 +1,4 @@
+import { JSON_PATH } from '../domain/path.ts';
 import type { PlanLimits } from './queue-config.ts';
 import { decimal, flag, list, named, oneOf, orNone, text, type Values, whole } from './setting.ts';
 
@@ -26,6 +27,8 @@ const limits = {
     }),
   ),
 };
+
+const pathOrNothing = new RegExp(`^(${JSON_PATH.source.slice(1, -1)})?$`);
 
 const host = /^(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:[1-9]\d{0,4})?$/;
 
@@ -63,6 +66,11 @@ export const functionTable = {
       unit: 'bytes',
     }),
   ),
+  tenantFrom: text(pathOrNothing, 'a path into the payload such as account_id or args[0].account_id, or nothing', {
+    sentence:
+      'Where a payload names its tenant, for producers that send none beside the jobs; empty when nowhere. A payload that names another tenant than the request is refused.',
+    default: '',
+  }),
   quantum: whole(1, 1_000, {
     sentence: 'Budget of a visit to a tenant of weight 1.',
     unit: 'cost units',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atPath, type ElementRules, readElement, writeElement } from '../../../functions/migrate/element.ts';
+import { type ElementRules, readElement, writeElement } from '../../../functions/migrate/element.ts';
 
 const rules: ElementRules = {
   format: 'resque',
@@ -9,17 +9,6 @@ const rules: ElementRules = {
   maxAttempts: 5,
 };
 const read = (text: string, given: Partial<ElementRules> = {}) => readElement(text, { ...rules, ...given });
-
-it.each([
-  ['a', 1],
-  ['b.c[1].d', 'x'],
-  ['b.c[1]', { d: 'x' }],
-  ['b.c[9].d', undefined],
-  ['a.b', undefined],
-  ['__proto__x', undefined],
-])('finds what stands at %s', (path, found) => {
-  expect(atPath({ a: 1, b: { c: [0, { d: 'x' }] } }, path)).toEqual(found);
-});
 
 describe('an element of Resque', () => {
   const text = '{"class":"Import::Job","args":[{"account_id":42,"rows":[1,2.50]}]}';
