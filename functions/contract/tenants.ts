@@ -31,6 +31,19 @@ const record = documented(
   { id: 'SubscriptionRecord', description: 'What the record does not say is as the plan says.' },
 );
 
+/** Why a tenant's next job does not run yet; of several reasons the one that stands first. */
+export const WAITING = [
+  'paused',
+  'queue_paused',
+  'backoff',
+  'rate',
+  'concurrency',
+  'delayed',
+  'dispatcher',
+  'capacity',
+  'turn',
+] as const;
+
 const view = documented(
   z.strictObject({
     tenant: z.string(),
@@ -69,12 +82,14 @@ const view = documented(
     waiting: documented(
       z.nullable(
         z.strictObject({
-          because: documented(z.enum(['turn', 'paused', 'concurrency', 'rate', 'backoff', 'delayed']), {
+          because: documented(z.enum(WAITING), {
             description:
-              '`turn`: others are ahead in the rotation; `concurrency`: it holds all lanes it may; `rate`, `backoff`: held back for a while; `delayed`: no job is due.',
+              '`paused`, `queue_paused`: an operator said so, of the tenant or of all; `backoff`: invocations were refused; `rate`: its `maxJobsPerSecond`; `concurrency`: it holds all lanes it may; `delayed`: no job is due; `dispatcher`: slots are free and no dispatcher lives, the schedule brings one within a minute; `capacity`: it is next, and all slots are taken; `turn`: others are ahead in the rotation.',
           }),
           visitsAhead: documented(z.nullable(count), { description: 'Tenants to be visited before it.' }),
-          estimatedStartSeconds: z.nullable(seconds),
+          estimatedStartSeconds: documented(z.nullable(seconds), {
+            description: 'When it is expected to start, or what holds it to end; null when that is not known.',
+          }),
         }),
       ),
       { description: 'Why its next job does not run yet; null when none waits.' },

@@ -1,5 +1,5 @@
-import type { TenantBody } from '../contract/tenants.ts';
-import { assertNever, type HeldReason, type TenantView } from '../lib/domain/outcomes.ts';
+import { type TenantBody, WAITING } from '../contract/tenants.ts';
+import { assertNever, type TenantView } from '../lib/domain/outcomes.ts';
 
 /** The settings that bound how many jobs a visit takes. */
 export interface VisitBounds {
@@ -7,9 +7,6 @@ export interface VisitBounds {
   readonly visitConcurrency: number;
   readonly maxVisitMs: number;
 }
-
-/** Which of several reasons is told: the one that lasts longest. */
-const byPrecedence: readonly HeldReason[] = ['paused', 'backoff', 'rate', 'concurrency'];
 
 const tenths = (seconds: number) => Math.max(0, Math.round(seconds * 10)) / 10;
 
@@ -27,23 +24,48 @@ function startSeconds(view: TenantView, bounds: VisitBounds): number | null {
   return tenths((view.visitsAhead * jobsPerVisit(view, bounds)) / queueRate);
 }
 
-/** Why a tenant's next job does not run yet and when it is expected to; null when none waits. */
-export function waiting(view: TenantView, bounds: VisitBounds): TenantBody['waiting'] {
-  if (view.ready + view.delayed === 0) return null;
-  const because = byPrecedence.find((reason) => view.held.includes(reason)) ?? (view.ready === 0 ? 'delayed' : 'turn');
-  const heldUntilMs = because === 'rate' ? view.limitedUntilMs : view.heldUntilMs;
-  const untilHeld = heldUntilMs === null ? null : tenths((heldUntilMs - view.nowMs) / 1000);
+type Because = (typeof WAITING)[number];
+
+/** Whether each reason holds, in the order of the contract: the first that does is told. */
+const reasons: Readonly<Record<Because, (view: TenantView) => boolean>> = {
+  paused: ({ held }) => held.includes('paused'),
+  queue_paused: ({ queuePaused }) => queuePaused,
+  backoff: ({ held }) => held.includes('backoff'),
+  rate: ({ held }) => held.includes('rate'),
+  concurrency: ({ held }) => held.includes('concurrency'),
+  delayed: ({ ready }) => ready === 0,
+  dispatcher: ({ freeSlots, dispatcherAlive }) => freeSlots > 0 && !dispatcherAlive,
+  capacity: ({ freeSlots, visitsAhead }) => freeSlots <= 0 && visitsAhead === 0,
+  turn: () => true,
+};
+
+const until = (endMs: number | null, { nowMs }: TenantView) => (endMs === null ? null : tenths((endMs - nowMs) / 1000));
+
+/** When what a tenant waits for is over; null when that is not known. */
+function endOf(because: Because, view: TenantView, bounds: VisitBounds): number | null {
   switch (because) {
     case 'turn':
-      return { because, visitsAhead: view.visitsAhead, estimatedStartSeconds: startSeconds(view, bounds) };
+      return startSeconds(view, bounds);
     case 'rate':
+      return until(view.limitedUntilMs, view);
     case 'backoff':
-      return { because, visitsAhead: null, estimatedStartSeconds: untilHeld };
-    case 'paused':
-    case 'concurrency':
+      return until(view.heldUntilMs, view);
     case 'delayed':
-      return { because, visitsAhead: null, estimatedStartSeconds: null };
+      return until(view.dueMs, view);
+    case 'paused':
+    case 'queue_paused':
+    case 'concurrency':
+    case 'dispatcher':
+    case 'capacity':
+      return null;
     default:
       return assertNever(because);
   }
+}
+
+/** Why a tenant's next job does not run yet and when it is expected to; null when none waits. */
+export function waiting(view: TenantView, bounds: VisitBounds): TenantBody['waiting'] {
+  if (view.ready + view.delayed === 0) return null;
+  const because = WAITING.find((reason) => reasons[reason](view)) ?? 'turn';
+  return { because, visitsAhead: view.visitsAhead, estimatedStartSeconds: endOf(because, view, bounds) };
 }

@@ -230,6 +230,12 @@ export interface TenantView {
   /** When a tenant that is held by its rate has the tokens for its next visit; null without a rate. */
   readonly limitedUntilMs: number | null;
   readonly oldestReadySinceMs: number | null;
+  /** When the earliest of its delayed jobs becomes ready. */
+  readonly dueMs: number | null;
+  /** Of the queue as a whole, at the same moment. Free slots can be below 0 after the capacity was lowered. */
+  readonly queuePaused: boolean;
+  readonly freeSlots: number;
+  readonly dispatcherAlive: boolean;
   /** Tenants that will be visited before it; null when it is not in the rotation. */
   readonly visitsAhead: number | null;
   readonly rate: ServiceRate;

@@ -54,6 +54,10 @@ export function decodeView(nowMs: number, flat: Reply): TenantView {
     heldUntilMs: number(field('until')) || null,
     limitedUntilMs: optional(field('limitedUntil')),
     oldestReadySinceMs: optional(field('oldest')),
+    dueMs: optional(field('due')),
+    queuePaused: number(field('queuePaused')) === 1,
+    freeSlots: number(field('freeSlots')),
+    dispatcherAlive: number(field('dispatcher')) === 1,
     visitsAhead: optional(field('ahead')),
     rate: {
       tenant: measured(field('rate')),

@@ -7,10 +7,12 @@ import { currentTheme, onTheme } from './theme.ts';
 /** What keeps a tenant from being served, beyond others being ahead of it. */
 const BECAUSE: Record<string, string> = {
   paused: 'paused',
+  queue_paused: 'queue paused',
   concurrency: 'at its concurrency',
   rate: 'rate-limited',
   backoff: 'backing off',
   delayed: 'none is due',
+  dispatcher: 'no dispatcher',
 };
 
 const COLUMNS = ['Tenant', 'Plan', 'Weight', 'Waiting', 'In flight', 'Oldest', 'Share of service'];
