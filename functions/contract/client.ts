@@ -5,7 +5,7 @@ import { type CallOptions, type ClientOptions, callsOf, type Request, RotaProble
 import type { DeadLetterBody } from './dead.ts';
 import type { NewJobBody } from './jobs.ts';
 import type { HealthBody, QueueBody, QueueChange } from './queue.ts';
-import type { ReceiptBody, TenantBody } from './tenants.ts';
+import type { ForeseenBody, ReceiptBody, TenantBody } from './tenants.ts';
 import type { WaitingJobBody } from './waiting-jobs.ts';
 
 export { type ClientAuth, type ClientOptions, RotaProblem } from './client-call.ts';
@@ -118,6 +118,10 @@ export function createClient(options: ClientOptions) {
         headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
         signal,
       }),
+
+    /** What a subscription record would do, and to whom; changes nothing. */
+    foreseeTenant: (tenant: string, record: TenantBody['record'], { signal }: CallOptions = {}) =>
+      json<ForeseenBody>({ method: 'PUT', path: ofTenant(tenant), query: { dryRun: 'true' }, body: record, signal }),
 
     /** The ETag of the subscription record. */
     async etagOf(tenant: string, given: CallOptions = {}): Promise<string> {

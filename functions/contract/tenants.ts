@@ -31,6 +31,17 @@ const record = documented(
   { id: 'SubscriptionRecord', description: 'What the record does not say is as the plan says.' },
 );
 
+const limits = documented(
+  z.strictObject({
+    maxDepth: count,
+    maxConcurrency: count,
+    maxBytes: z.nullable(count),
+    maxJobsPerSecond: z.nullable(z.number()),
+    burst: z.nullable(count),
+  }),
+  { description: 'The limits in force; null where there is none.' },
+);
+
 /** Why a tenant's next job does not run yet; of several reasons the one that stands first. */
 export const WAITING = [
   'paused',
@@ -49,16 +60,7 @@ const view = documented(
     tenant: z.string(),
     plan: z.string(),
     weight: z.number(),
-    limits: documented(
-      z.strictObject({
-        maxDepth: count,
-        maxConcurrency: count,
-        maxBytes: z.nullable(count),
-        maxJobsPerSecond: z.nullable(z.number()),
-        burst: z.nullable(count),
-      }),
-      { description: 'The limits in force; null where there is none.' },
-    ),
+    limits,
     record: documented(record, { description: 'The subscription record as it was put.' }),
     paused: z.boolean(),
     depth: documented(count, { description: 'Waiting jobs: ready and delayed.' }),
@@ -111,6 +113,33 @@ const receipt = documented(
   }),
   { id: 'Receipt' },
 );
+
+const change = z.strictObject({ tenant: z.string(), before: z.number(), after: z.number() });
+
+const foreseen = documented(
+  z.strictObject({
+    tenant: z.string(),
+    dryRun: z.literal(true),
+    plan: z.string(),
+    weight: z.number(),
+    limits,
+    share: documented(z.nullable(z.strictObject({ before: z.number(), after: z.number() })), {
+      description:
+        'What its weight entitles the tenant to among those that share the service now, 0 to 1; null while it is none of them.',
+    }),
+    gains: documented(z.array(change), {
+      description: 'Tenants whose share would grow, the largest change first; at most 20.',
+    }),
+    losses: documented(z.array(change), { description: 'Tenants whose share would shrink, likewise.' }),
+    notNamed: documented(count, { description: 'Further tenants on either side.' }),
+    complete: documented(z.boolean(), {
+      description: 'False when more than 5,000 tenants have a backlog: shares are among these.',
+    }),
+  }),
+  { id: 'Foreseen', description: 'What a subscription record would do; nothing was changed.' },
+);
+
+export type ForeseenBody = z.output<typeof foreseen>;
 
 export type ReceiptBody = z.output<typeof receipt>;
 
@@ -179,8 +208,20 @@ export const putTenant = route({
       }),
     ),
   }),
+  query: z.strictObject({
+    dryRun: z.optional(
+      documented(z.enum(['true', 'false']), {
+        description: '`true`: says what the record would do, and changes nothing.',
+      }),
+    ),
+  }),
   body: record,
-  responses: { ...tagged, 412: refusals.recordChanged, 422: refusals.unknownPlan, ...bodyCall },
+  responses: {
+    200: { ...tagged[200], schema: z.union([view, foreseen]) },
+    412: refusals.recordChanged,
+    422: refusals.unknownPlan,
+    ...bodyCall,
+  },
   examples: examples.putExamples,
 });
 

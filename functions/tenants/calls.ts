@@ -8,12 +8,16 @@ import type { Operator, SubscriptionRecord } from '../lib/queue/queue-client.ts'
 import type { Log } from '../lib/telemetry/logger.ts';
 import type { Change } from './audit.ts';
 import { changesOf } from './changes.ts';
+import { foresee } from './dry-run.ts';
 import { parseReading } from '../lib/telemetry/reading.ts';
 import { openMetrics } from './open-metrics.ts';
 import { etagHeader, tenantBody } from './views.ts';
 
 interface TenantCallsOptions {
-  readonly settings: Pick<FunctionSettings, 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'>;
+  readonly settings: Pick<
+    FunctionSettings,
+    'plans' | 'defaultPlan' | 'quantum' | 'visitConcurrency' | 'maxVisitSeconds'
+  >;
   readonly openQueue: () => Promise<Operator>;
   readonly wake: () => Promise<void>;
   readonly log: Log;
@@ -63,6 +67,15 @@ export function tenantCalls({ settings, openQueue, wake, log }: TenantCallsOptio
     async show(tenant: TenantId): Promise<Answer> {
       const queue = await openQueue();
       return shown(await queue.inspect(tenant), queue);
+    },
+
+    async foresee(tenant: TenantId, record: SubscriptionRecord): Promise<Answer> {
+      const { plan } = record;
+      if (plan !== undefined && !Object.hasOwn(settings.plans, plan))
+        return unknownPlan(plan, Object.keys(settings.plans).toSorted());
+      const queue = await openQueue();
+      const view = await queue.inspect(tenant);
+      return { ...answer(200, await foresee(queue, view, record, settings)), headers: etagHeader(view) };
     },
 
     subscribe: (change: Change, record: SubscriptionRecord, ifMatch: string | undefined): Promise<Answer> =>

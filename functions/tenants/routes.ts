@@ -28,7 +28,9 @@ export function operatorRoutes(options: Parameters<typeof tenantCalls>[0] & Para
     on(contract.listTenants, ({ query }) => calls.list(query)),
     on(contract.getTenant, ({ params }) => calls.show(params.tenant)),
     on(contract.putTenant, (call) =>
-      calls.subscribe(change(contract.putTenant, call), call.body, call.headers['if-match']),
+      call.query.dryRun === 'true'
+        ? calls.foresee(call.params.tenant, call.body)
+        : calls.subscribe(change(contract.putTenant, call), call.body, call.headers['if-match']),
     ),
     on(contract.deleteTenant, (call) => calls.remove(change(contract.deleteTenant, call), 'everything')),
     on(contract.deleteTenantJobs, (call) => calls.remove(change(contract.deleteTenantJobs, call), 'jobs')),

@@ -13,7 +13,7 @@ local function viewOf(t)
     others = others - t.weight
   end
   return {
-    'tenant', t.name, 'planName', t.planName, 'plan', t.plan, 'oweight', stated(t.oweight), 'odepth', stated(t.odepth), 'oconc', stated(t.oconc),
+    'tenant', t.name, 'planName', t.planName, 'plan', t.plan, 'claim', t.claim, 'oweight', stated(t.oweight), 'odepth', stated(t.odepth), 'oconc', stated(t.oconc),
     'weight', exact(t.currentWeight), 'maxDepth', exact(t.maxDepth), 'maxConcurrency', exact(t.maxConcurrency),
     'ready', t.ready, 'delayed', t.delayed, 'flight', t.flight, 'lanes', t.lanes, 'dead', t.dead, 'bytes', t.bytes,
     'obytes', stated(t.obytes), 'orate', stated(t.orate), 'oburst', stated(t.oburst), 'etag', etagOf(t),

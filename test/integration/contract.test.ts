@@ -59,6 +59,12 @@ const before: Readonly<Record<string, () => Promise<void>>> = {
     await stack.subscribe('acme', { plan: 'growth', maxDepth: 500_000 });
     await stack.enqueue('acme', jobsOf(2, 'echo'));
   },
+  'putTenant what it would do': async () => {
+    await stack.call('POST', '/v1/tenants/acme/resume');
+    await stack.call('PUT', '/v1/queue', { paused: true });
+    await stack.call('DELETE', '/v1/tenants/globex');
+    for (const tenant of ['acme', 'globex']) await stack.enqueue(tenant, jobsOf(1, 'echo'));
+  },
   'listTenantJobs next to be served': async () => {
     await stack.enqueue('acme', jobsOf(2, 'fail', { times: 1 }));
   },

@@ -15,7 +15,8 @@ const post = () => stack.call('POST', '/v1/jobs', { tenant: 'acme', jobs: jobs(1
 async function expectUnavailable(call: () => Promise<Answer>): Promise<void> {
   const startedMs = performance.now();
   const { status, headers, body } = await call();
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  // 1.4 s on a machine that has nothing else to do.
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
   expect(status).toBe(503);
   expect(headers.get('content-type')).toBe('application/problem+json');
   expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1);

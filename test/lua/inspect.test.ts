@@ -18,6 +18,7 @@ it('shows an unknown tenant as an idle one and writes nothing', async () => {
       maxJobsPerSecond: null,
       burst: null,
     },
+    claimPlan: null,
     etag: expect.stringMatching(/^[0-9a-f]{16}$/),
     maxBytes: null,
     maxJobsPerSecond: null,

@@ -212,6 +212,8 @@ export interface TenantView {
   };
   /** Differs whenever the record does. */
   readonly etag: string;
+  /** The plan of the last caller's claim. */
+  readonly claimPlan: string | null;
   readonly weight: number;
   readonly maxDepth: number;
   readonly maxConcurrency: number;

@@ -24,6 +24,7 @@ function view(given: Partial<TenantView> = {}): TenantView {
     plan: 'growth',
     record: { ...noRecord, plan: 'growth', maxDepth: 0 },
     etag: '0123456789abcdef',
+    claimPlan: null,
     weight: 3,
     maxDepth: 0,
     maxConcurrency: 50,

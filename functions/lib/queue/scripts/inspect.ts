@@ -38,6 +38,7 @@ export function decodeView(nowMs: number, flat: Reply): TenantView {
       burst: optional(field('oburst')),
     },
     etag: text(field('etag')),
+    claimPlan: text(field('claim')) || null,
     weight: number(field('weight')),
     maxDepth: number(field('maxDepth')),
     maxConcurrency: number(field('maxConcurrency')),
