@@ -89,9 +89,16 @@ export function readElement(text: string, rules: ElementRules): Read {
 
 /** A job as an element of a list again. What came as one of Resque goes back as it came. */
 export function writeElement(format: Exclude<Format, 'bullmq'>, job: Exported): string {
-  const { tenant, type, payload, maxAttempts, cost } = job;
+  const { tenant, type, payload, maxAttempts, cost, readySinceMs } = job;
   if (format === 'jsonl') {
-    const rest = JSON.stringify({ tenant, type, maxAttempts, ...(cost !== 1 && { cost }) }).slice(0, -1);
+    const delaySeconds = (readySinceMs - Date.now()) / 1000;
+    const rest = JSON.stringify({
+      tenant,
+      type,
+      maxAttempts,
+      ...(cost !== 1 && { cost }),
+      ...(delaySeconds > 0 && { delaySeconds }),
+    }).slice(0, -1);
     return `${rest},"payload":${payload}}`;
   }
   const element: unknown = JSON.parse(payload);
@@ -101,4 +108,6 @@ export function writeElement(format: Exclude<Format, 'bullmq'>, job: Exported): 
 
 interface Exported extends Pick<NewJob, 'type' | 'payload' | 'maxAttempts' | 'cost'> {
   readonly tenant: string;
+  /** In the future for a delayed job: when it is due. */
+  readonly readySinceMs: number;
 }

@@ -99,9 +99,10 @@ export async function moveIn(options: MoveInOptions): Promise<MovedIn> {
   const told = (finished: boolean): MovedIn => ({ moved, rejected, reasons, finished });
 
   while (!signal.aborted) {
-    const batch = await source.take(batchSize);
+    const batch = await source.take(batchSize, JSON.stringify(rules));
     if (batch === null) return told(true);
     rejectForgotten(batch, options.rememberedMs);
+    rejectOtherRules(batch, rules);
     const sorted = sort(batch, rules);
     const tell = async () => onProgress({ moved, rejected, left: await source.left(), full: [...full] });
     const tenants = sorted.tenants.entries();
@@ -127,6 +128,14 @@ function rejectForgotten({ takenAtMs }: Batch, rememberedMs: number): void {
   throw new Error(
     `A batch has been under way since ${new Date(takenAtMs).toISOString()}, longer than Rota remembers what of it was enqueued. ` +
       'Compare its elements (the list that ends in :rota-moving) with the jobs of the queue, put back those that are missing, and delete it.',
+  );
+}
+
+/** Read by other rules, elements could be another tenant's, under whose keys they were never enqueued. */
+function rejectOtherRules(batch: Batch, rules: ElementRules): void {
+  if (batch.rules === JSON.stringify(rules)) return;
+  throw new Error(
+    `The batch under way was begun with other options (${batch.rules}): end it with those, then go on with the new ones.`,
   );
 }
 

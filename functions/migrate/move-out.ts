@@ -8,6 +8,8 @@ const TENANTS = 100;
 
 /** Where jobs go. Given the same job twice in a row of slices, it keeps it once. */
 export interface Sink {
+  /** Whether an earlier run has begun to write, and not ended. */
+  begun(): Promise<boolean>;
   write(jobs: readonly WithdrawnJob[]): Promise<void>;
 }
 
@@ -41,6 +43,19 @@ export async function moveOut({
       onProgress({ withdrawn, written });
     }
   };
+  const writeAll = async () => {
+    while (!signal.aborted) {
+      const jobs = await queue.withdrawn(SLICE);
+      if (jobs.length === 0) return;
+      await sink.write(jobs);
+      await queue.forget(jobs.length);
+      written += jobs.length;
+      onProgress({ withdrawn, written });
+    }
+  };
+  // Where an earlier run died writing, its last slice may be written and not forgotten: it must come again as it was, before
+  // more jobs are among those taken out.
+  if (await sink.begun()) await writeAll();
   if (tenant !== undefined) await takeAll(tenant);
   else {
     for (let tenants = await queue.waitingTenants(TENANTS); tenants.length > 0 && !signal.aborted; ) {
@@ -48,15 +63,8 @@ export async function moveOut({
       tenants = await queue.waitingTenants(TENANTS);
     }
   }
-  while (!signal.aborted) {
-    const jobs = await queue.withdrawn(SLICE);
-    if (jobs.length === 0) return { written, finished: true };
-    await sink.write(jobs);
-    await queue.forget(jobs.length);
-    written += jobs.length;
-    onProgress({ withdrawn, written });
-  }
-  return { written, finished: false };
+  await writeAll();
+  return { written, finished: !signal.aborted };
 }
 
 /** Pushes what is not among the last slice's, and remembers this slice: it may come again when its end was not seen. */
@@ -81,6 +89,7 @@ export function listSink(
       const given = jobs.flatMap((job) => [job.id, writeElement(format, job)]);
       await redis.eval(PUSH, 2, list, last, ...given);
     },
+    begun: async () => (await redis.exists(last)) === 1,
     async close() {
       await redis.del(last);
     },

@@ -6,7 +6,7 @@ import type { QueueClient } from '../../functions/lib/queue/queue-client.ts';
 import type { ElementRules } from '../../functions/migrate/element.ts';
 import { moveIn, type MoveInOptions } from '../../functions/migrate/move-in.ts';
 import { listSink, moveOut } from '../../functions/migrate/move-out.ts';
-import { besideOf, listSource, type Source } from '../../functions/migrate/source-list.ts';
+import { besideOf, lineSource, listSource, type Source } from '../../functions/migrate/source-list.ts';
 import { survey } from '../../functions/migrate/survey.ts';
 import { type TestQueue, testQueue } from '../support/queue.ts';
 import { put } from '../support/visits.ts';
@@ -126,7 +126,7 @@ function failing(queue: TestQueue, source: Source, step: number, lost: boolean) 
     queue: { enqueue: (request: Parameters<QueueClient['enqueue']>[0]) => guard(() => queue.client.enqueue(request)) },
     source: {
       ...source,
-      take: (most: number) => guard(() => source.take(most)),
+      take: (most: number, given: string) => guard(() => source.take(most, given)),
       finish: (...given: Parameters<Source['finish']>) => guard(() => source.finish(...given)),
     },
     over: () => steps < step,
@@ -183,10 +183,42 @@ it('refuses a batch that Rota may have forgotten', async () => {
   const list = `{${queue.name}}:list`;
   await fill(queue.redis, list, [element('a', 0)]);
   const source = sourceOf(queue.redis, list);
-  await source.take(9);
+  await source.take(9, JSON.stringify(rules));
   await expect(moveIn(optionsFor(queue.client, source, { rememberedMs: 0 }))).rejects.toThrow(
     'longer than Rota remembers',
   );
+});
+
+it('refuses to go on with a batch by other rules, by which its elements could be of other tenants', async () => {
+  const queue = await testQueue();
+  const list = `{${queue.name}}:list`;
+  await fill(queue.redis, list, [element('a', 0)]);
+  const source = sourceOf(queue.redis, list);
+  await source.take(9, JSON.stringify(rules));
+  const other = { ...rules, tenantPath: 'args[0].n' };
+  await expect(moveIn(optionsFor(queue.client, source, { rules: other }))).rejects.toThrow('begun with other options');
+  expect(await moveIn(optionsFor(queue.client, source))).toMatchObject({ moved: 1, finished: true });
+});
+
+const line = (n: number) => JSON.stringify({ tenant: 'a', type: 'echo', payload: { n } });
+
+it('moves lines of JSON in, each once however often the same text is given, and other lines under the same name', async () => {
+  const queue = await testQueue();
+  const move = async (lines: string[]) => {
+    const rejects: string[] = [];
+    const given = (async function* () {
+      yield* lines;
+    })();
+    const source = lineSource('stdin', given, 2, async (reject) => void rejects.push(reject));
+    await moveIn(optionsFor(queue.client, source, { rules: { ...rules, format: 'jsonl' } }));
+    return rejects;
+  };
+  const first = [line(0), line(1), '', line(2), '{}', line(0), line(1)];
+  expect(await move(first)).toHaveLength(1);
+  await move(first);
+  await move([line(7)]);
+  const { entries } = await queue.client.waitingJobs('a', 'ready', 99);
+  expect(entries.map(({ payload }) => numberIn(payload))).toEqual([0, 1, 2, 0, 1, 7]);
 });
 
 it('takes the waiting jobs of BullMQ, the oldest first, with their data', async () => {
@@ -214,7 +246,7 @@ it('takes the waiting jobs of BullMQ, the oldest first, with their data', async 
     ['import', 2, 3],
     ['import', 3, 3],
   ]);
-  expect(await queue.redis.llen(wait)).toBe(0);
+  expect(await queue.redis.keys(`${prefix}*`)).toEqual([]);
 });
 
 it('counts what it would do, and changes nothing', async () => {
@@ -232,10 +264,10 @@ it('counts what it would do, and changes nothing', async () => {
 });
 
 it('moves the rest back out in order, each once, also after a death between any two steps', async () => {
-  for (const dieAt of [0, 1, 2, 3, 4, 5, 6]) {
+  for (const dieAt of [0, 3, 8, 9, 10, 11]) {
     const queue = await testQueue();
     const [list, back] = [`{${queue.name}}:list`, `{${queue.name}}:back`];
-    const elements = Array.from({ length: 1_200 }, (_, n) => element(n % 7, n));
+    const elements = Array.from({ length: 620 }, (_, n) => element(n % 7, n));
     await fill(queue.redis, list, elements);
     // Batches of one, so that the order of the list is that of the enqueues, across tenants too.
     await moveIn(optionsFor(queue.client, sourceOf(queue.redis, list), { batchSize: 1 }));
@@ -256,9 +288,11 @@ it('moves the rest back out in order, each once, also after a death between any 
         withdraw: mortal((tenant: string, count: number) => exporter.withdraw(tenant, count)),
         forget: mortal((count: number) => exporter.forget(count)),
       };
-      await moveOut({ ...out, queue: dying, sink: { write: mortal((jobs) => sink.write(jobs)) } }).catch(
-        () => undefined,
-      );
+      await moveOut({
+        ...out,
+        queue: dying,
+        sink: { begun: () => sink.begun(), write: mortal((jobs) => sink.write(jobs)) },
+      }).catch(() => undefined);
     }
     expect(await moveOut(out)).toMatchObject({ finished: true });
     await sink.close();

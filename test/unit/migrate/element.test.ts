@@ -23,7 +23,7 @@ describe('an element of Resque', () => {
   it('goes back as it came', () => {
     const found = read(text);
     if ('reason' in found) throw new Error(found.reason);
-    expect(writeElement('resque', { tenant: '42', ...found.job })).toBe(text);
+    expect(writeElement('resque', { tenant: '42', readySinceMs: 0, ...found.job })).toBe(text);
   });
 
   it('may have its tenant by position', () => {
@@ -64,11 +64,18 @@ it('a line of JSON says all of it, and comes back as such a line', () => {
     job: { type: 'echo', payload: '[1]', cost: 2, delayMs: 1_500, maxAttempts: 2 },
   });
   if ('reason' in found) throw new Error(found.reason);
-  const written = writeElement('jsonl', { tenant: found.tenant, ...found.job });
-  expect(JSON.parse(written)).toEqual({ tenant: 'né:1', type: 'echo', payload: [1], cost: 2, maxAttempts: 2 });
+  const written = writeElement('jsonl', { tenant: found.tenant, readySinceMs: Date.now() + 60_000, ...found.job });
+  expect(JSON.parse(written)).toEqual({
+    tenant: 'né:1',
+    type: 'echo',
+    payload: [1],
+    cost: 2,
+    maxAttempts: 2,
+    delaySeconds: expect.closeTo(60, 0),
+  });
 });
 
 it('a job that never was of Resque becomes an element of it', () => {
-  const job = { tenant: 'acme', type: 'echo', payload: '{"a":1}', maxAttempts: 5, cost: 1 };
+  const job = { tenant: 'acme', type: 'echo', payload: '{"a":1}', maxAttempts: 5, cost: 1, readySinceMs: 0 };
   expect(writeElement('resque', job)).toBe('{"class":"echo","args":[{"a":1}]}');
 });
