@@ -15,7 +15,7 @@ const job = {
   enqueuedAt: '2026-11-30T09:05:07.123Z',
 };
 
-const letter = { ...job, diedAt: '2026-11-30T09:05:09.010Z', error: 'attempt 1 of 1 that are to fail' };
+const letter = { ...job, diedAt: '2026-11-30T09:05:09.010Z', error: 'Error: attempt 1 of 1 that are to fail' };
 
 const unknownJob = {
   type: 'urn:rota:problem:unknown_job',
