@@ -8,7 +8,7 @@ import { newJobs } from '../support/queue-fixture.ts';
 const PACE_MS = 25;
 /** Rates are known from a second on. */
 const WARM_MS = 1_500;
-const RUN_MS = 8_000;
+const RUN_MS = 6_000;
 const LIMIT = 3_000;
 
 interface Forecast {

@@ -264,10 +264,10 @@ it('counts what it would do, and changes nothing', async () => {
 });
 
 it('moves the rest back out in order, each once, also after a death between any two steps', async () => {
-  for (const dieAt of [0, 3, 8, 9, 10, 11]) {
+  for (const dieAt of [3, 8, 9, 11]) {
     const queue = await testQueue();
     const [list, back] = [`{${queue.name}}:list`, `{${queue.name}}:back`];
-    const elements = Array.from({ length: 620 }, (_, n) => element(n % 7, n));
+    const elements = Array.from({ length: 540 }, (_, n) => element(n % 7, n));
     await fill(queue.redis, list, elements);
     // Batches of one, so that the order of the list is that of the enqueues, across tenants too.
     await moveIn(optionsFor(queue.client, sourceOf(queue.redis, list), { batchSize: 1 }));
