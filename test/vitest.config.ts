@@ -25,11 +25,9 @@ const project = (name: string, globalSetup: string[] = [], more: object = {}) =>
 
 export default defineConfig({
   test: {
-    // One more than processors: there is always a test that waits.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      // Nothing in them outlives its test, so that files can share a worker and what it has loaded.
-      project('unit', [], { isolate: false }),
+      project('unit'),
       project('lua', ['test/support/shared-redis.ts']),
       project('infra'),
       // A stack is dozens of processes, mostly waiting: two at a time, and after everything else.

@@ -53,6 +53,14 @@ function* parts(tenant: string | undefined, jobs: readonly NewJobBody[]): Genera
 
 const ofTenant = (tenant: string, rest = '') => `/v1/tenants/${tenantSegment(tenant)}${rest}`;
 
+/** @throws RangeError for what is no id of a job: in a path it could name something else. */
+function letter(job: string | undefined): string {
+  if (job === undefined) return '';
+  if (!/^\d{1,3}-[0-9a-f]{24}$/.test(job))
+    throw new RangeError(`given ${JSON.stringify(job)}, expected the id of a job`);
+  return `/${job}`;
+}
+
 /**
  * A client of the HTTP API for Node: typed by the contract, without a dependency. Calls are signed, a `Retry-After` is waited
  * for, with jitter, and what may pass is tried again, up to `maxWaitMs`.
@@ -150,7 +158,7 @@ export function createClient(options: ClientOptions) {
     dropDead: (tenant: string, job?: string, given: CallOptions = {}) =>
       json<{ dropped: number }>({
         method: 'DELETE',
-        path: ofTenant(tenant, `/dead${job === undefined ? '' : `/${job}`}`),
+        path: ofTenant(tenant, `/dead${letter(job)}`),
         ...given,
       }),
 
@@ -158,7 +166,7 @@ export function createClient(options: ClientOptions) {
     redriveDead: (tenant: string, job?: string, given: CallOptions = {}) =>
       json<{ redriven: number; remaining: number }>({
         method: 'POST',
-        path: ofTenant(tenant, `/dead${job === undefined ? '' : `/${job}`}/redrive`),
+        path: ofTenant(tenant, `/dead${letter(job)}/redrive`),
         ...given,
       }),
 

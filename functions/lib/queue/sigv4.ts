@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto';
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken: string | undefined;
+  readonly sessionToken?: string | undefined;
 }
 
 /** What a signature is good for: a service of a region, on one day. */

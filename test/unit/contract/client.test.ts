@@ -193,4 +193,13 @@ describe('who calls', () => {
     await client().getTenant('né:1|*%🐢');
     expect(seen[0]?.path).toBe('/v1/tenants/~bsOpOjF8KiXwn5Ci');
   });
+
+  it.each(['../jobs', '../../victim/pause?', '', '0-XY'])(
+    'sends nothing about a dead letter %j, which is no id',
+    (job) => {
+      expect(() => client().dropDead('acme', job)).toThrow('expected the id of a job');
+      expect(() => client().redriveDead('acme', job)).toThrow('expected the id of a job');
+      expect(seen).toEqual([]);
+    },
+  );
 });
