@@ -7,10 +7,14 @@ interface Meta {
   [keyword: string]: unknown;
 }
 
-/** Adds what the OpenAPI document says about a schema: a description, or keywords that zod has no word for. */
+/**
+ * A copy of the schema with what the OpenAPI document says about it: a description, or keywords that zod has no word for. A copy,
+ * since one that many fields share would have the words of whichever field is loaded last.
+ */
 export const documented = <S extends z.ZodMiniType>(schema: S, meta: Meta): S => {
-  z.globalRegistry.add(schema, meta);
-  return schema;
+  const copy = z.clone(schema);
+  z.globalRegistry.add(copy, meta);
+  return copy;
 };
 
 export const tenantId = documented(
